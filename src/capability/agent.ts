@@ -1,0 +1,37 @@
+// `agent()`: what a team writes becomes a definition with everything settled. Mistakes are thrown here, before any run.
+import type { Agent, AgentDefinition, AgentOptions, End } from "../contract/agent.ts"
+import type { Model } from "../contract/ports.ts"
+import type { Schema, SchemaInput, SchemaOutput } from "../contract/schema.ts"
+import { HelloAgentsError } from "../infrastructure/errors.ts"
+
+/** @throws HelloAgentsError `agent_invalid` if two tools share a name. */
+export function agent<const Name extends string, C extends Schema = Schema<object>, O = string>(
+  options: AgentOptions<NoInfer<SchemaOutput<C>>, never, O> & { name: Name; context?: C | undefined },
+): Agent<SchemaOutput<C>, End<Name, O>, SchemaInput<C>> {
+  const { name, instructions, tools = [] } = options
+  const twice = tools.find((tool, index) => tools.findIndex((other) => other.name === tool.name) !== index)
+  if (twice !== undefined) throw new HelloAgentsError("agent_invalid", `The agent ${name} has two tools named ${twice.name}.`, { hint: "Rename one: a model calls tools by name." })
+  const definition: AgentDefinition = {
+    name,
+    instructions: typeof instructions === "string" ? () => instructions : (context) => instructions(context as SchemaOutput<C>),
+    context: options.context ?? null,
+    models: modelList(options.model),
+    settings: options.settings ?? {},
+    protocol: options.protocol ?? "auto",
+    tools: tools as AgentDefinition["tools"],
+    output: options.output ?? null,
+    limits: options.limits ?? {},
+    fallback: options.fallback ?? null,
+    members: () => new Map([[name, definition]]),
+  }
+  return { name, definition }
+}
+
+export function modelList(model: Model | readonly Model[] | undefined): readonly Model[] {
+  if (model === undefined) return []
+  return isList(model) ? model : [model]
+}
+
+function isList(model: Model | readonly Model[]): model is readonly Model[] {
+  return Array.isArray(model)
+}
