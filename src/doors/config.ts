@@ -1,0 +1,12 @@
+// The door `hello-agents/config`: settings from files, the environment and other sources, as one value that is passed in.
+export type { ImportFile } from "../infrastructure/config/config-file.ts"
+export { configFileSource, findConfigFile } from "../infrastructure/config/config-file.ts"
+export type { DescribedSetting } from "../infrastructure/config/describe-config.ts"
+export { describeConfig, maskSecret, maskUrl } from "../infrastructure/config/describe-config.ts"
+export type { Config, ConfigKey } from "../infrastructure/config/keys.ts"
+export type { ConfigOptions, ConfigSource, LoadedConfig, ReadSettings } from "../infrastructure/config/load-config.ts"
+export { loadConfig } from "../infrastructure/config/load-config.ts"
+export type { ServerSettings } from "../infrastructure/config/run-settings.ts"
+export { limitsOf, serversOf, settingsOf } from "../infrastructure/config/run-settings.ts"
+export type { Environment } from "../infrastructure/config/sources.ts"
+export { environmentSource, jsonSource, localeSource } from "../infrastructure/config/sources.ts"

@@ -1,0 +1,12 @@
+// hello-agents/trace: reads runs back. Imported by the CLI, the studio, exporters, and anyone who looks at what happened.
+export type { StoredEvent } from "../contract/event.ts"
+export { nearestNames } from "../infrastructure/names.ts"
+export { redactSecrets } from "../infrastructure/redaction.ts"
+export { redactEvents } from "../infrastructure/trace/redact-events.ts"
+export type { Span, SpanFacts, SpanOf, SpanStatus, SpanType } from "../infrastructure/trace/span.ts"
+export { buildSpans } from "../infrastructure/trace/spans.ts"
+export { cutToWidth, fitToWidth, oneLine, textWidth } from "../infrastructure/trace/text-width.ts"
+export { renderTimeline } from "../infrastructure/trace/timeline.ts"
+export { formatCost, formatCount, formatDuration, formatTokens } from "../infrastructure/trace/trace-format.ts"
+export type { TraceLanguage } from "../infrastructure/trace/trace-words.ts"
+export { renderWaterfall, type WaterfallOptions } from "../infrastructure/trace/waterfall.ts"
