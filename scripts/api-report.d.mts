@@ -1,0 +1,2 @@
+export declare const reportFile: string
+export declare function apiReport(folder?: string): string

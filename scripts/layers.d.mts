@@ -1,0 +1,1 @@
+export declare function checkLayers(folder?: string): { modules: number; broken: string[] }
