@@ -45,8 +45,8 @@ function isRoot(folder: string): boolean {
   }
 }
 
-/** What importing a module file gives: its exports. */
-export type ImportFile = (path: string) => Promise<Readonly<Record<string, unknown>>>
+/** What importing a module file gives: its exports. `name` is for messages. */
+export type ImportFile = (path: string, name: string) => Promise<Readonly<Record<string, unknown>>>
 
 /**
  * A .json file, or a module whose default export is the settings. Named by its path from `from`, the working directory by default.
@@ -63,7 +63,7 @@ export function configFileSource(path: string, options: { from?: string | undefi
     name,
     resolvePath,
     read: async () => {
-      const exports = await (options.importFile ?? importAnew)(full)
+      const exports = await (options.importFile ?? importAnew)(full, name)
       const settings = exports["default"]
       if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings as Record<string, unknown>
       throw new HelloAgentsError("config_invalid", `${name} must export its settings`, { hint: 'It looks like export default { llm: { model: "…" } }.' })
@@ -72,8 +72,8 @@ export function configFileSource(path: string, options: { from?: string | undefi
 }
 
 /** Node keeps modules by their address: with the time of the last change in it, a changed file is read again. */
-async function importAnew(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const { mtimeMs } = await stat(path).catch((cause: unknown) => unreadable(path, cause))
+async function importAnew(path: string, name: string): Promise<Readonly<Record<string, unknown>>> {
+  const { mtimeMs } = await stat(path).catch((cause: unknown) => unreadable(name, cause))
   return import(`${pathToFileURL(path).href}?changed=${mtimeMs}`)
 }
 

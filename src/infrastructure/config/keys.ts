@@ -9,7 +9,7 @@ export type KeyRule = { readonly secret?: true; readonly default?: unknown; read
 )
 
 /** Names as in files and the environment: `llm.base_url` is `HELLO_AGENTS_LLM_BASE_URL`. */
-export const CONFIG_KEYS = {
+const CONFIG_KEYS = {
   "llm.base_url": { type: "url" },
   "llm.api_key": { type: "text", secret: true },
   "llm.model": { type: "text" },

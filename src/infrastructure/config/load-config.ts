@@ -3,7 +3,7 @@
 import type { MaybePromise } from "../../contract/schema.ts"
 import { HelloAgentsError } from "../errors.ts"
 import { deepFreeze } from "../freeze.ts"
-import { nearestNames } from "../names.ts"
+import { editDistance, nearestNames } from "../names.ts"
 import type { Config, ConfigKey } from "./keys.ts"
 import { configKeys, isConfigKey, pathOf, ruleOf } from "./keys.ts"
 import { readValue } from "./read-value.ts"
@@ -37,6 +37,9 @@ export interface LoadedConfig {
   /** Reads all sources again. A new value; this one, and the runs that use it, stay as they are. */
   readonly reload: () => Promise<LoadedConfig>
 }
+
+/** Up to so many wrong letters are a slip; beyond, the words of a name say more than its letters. */
+const TYPO_LETTERS = 2
 
 interface Setting {
   readonly value: unknown
@@ -93,7 +96,8 @@ function isGroup(value: unknown): value is Record<string, unknown> {
 function unknownKey(key: string, { spell }: ConfigSource, origin: string): string {
   const inside = configKeys().find((known) => known.startsWith(`${key}.`))
   if (inside !== undefined) return `${key} (${origin}) is a group of keys such as ${inside}, and cannot have a value itself`
-  const spelling = spell ?? ((known: ConfigKey): string => known)
-  const [nearest = ""] = nearestNames(key, configKeys().map(spelling), 1)
+  const names = configKeys().map(spell ?? ((known) => known))
+  const typo = names.map((name) => ({ name, letters: editDistance(key, name) })).sort((a, b) => a.letters - b.letters)[0]
+  const nearest = typo !== undefined && typo.letters <= TYPO_LETTERS ? typo.name : nearestNames(key, names, 1)[0]
   return `${key}${origin === key ? "" : ` (${origin})`} is not a key; the nearest is ${nearest}`
 }

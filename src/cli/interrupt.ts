@@ -1,0 +1,32 @@
+// Ctrl-C and termination: the first cancels the run, which ends in order and is saved; the second leaves at once. Used by commands that run agents.
+import { EXIT } from "./exit-codes.ts"
+
+export interface Interrupt {
+  readonly signal: AbortSignal
+  /** The exit code if a signal came; null otherwise. */
+  code(): number | null
+  release(): void
+}
+
+export function cancelOnSignals(onFirst: () => void): Interrupt {
+  const controller = new AbortController()
+  let code: number | null = null
+  const handle = (exitCode: number) => (): void => {
+    if (code !== null) process.exit(exitCode)
+    code = exitCode
+    onFirst()
+    controller.abort(exitCode === EXIT.interrupted ? "by Ctrl-C" : "by a termination signal")
+  }
+  const onInterrupt = handle(EXIT.interrupted)
+  const onTerminate = handle(EXIT.terminated)
+  process.on("SIGINT", onInterrupt)
+  process.on("SIGTERM", onTerminate)
+  return {
+    signal: controller.signal,
+    code: () => code,
+    release() {
+      process.off("SIGINT", onInterrupt)
+      process.off("SIGTERM", onTerminate)
+    },
+  }
+}
