@@ -17,6 +17,10 @@ export interface Limits {
   messages?: number | undefined
   /** Tokens of history sent to the model; the model's context window when known, else 100,000. */
   contextTokens?: number | undefined
+  /** Calls of one reply that run; the rest are answered unexecuted. 128: no task needs more, and a model in a storm writes hundreds. */
+  callsPerReply?: number | undefined
+  /** Calls that run side by side. 64. */
+  callsAtOnce?: number | undefined
 }
 
 export type Protocol = "native" | "text" | "auto"

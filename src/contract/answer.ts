@@ -5,8 +5,7 @@ import type { Store } from "./ports.ts"
 import type { RunOptions } from "./run.ts"
 
 /** `id` names the question (`result.waiting[n].id`). Which answers fit depends on the question's reason. */
-export type Answer = { readonly id: string } & (
-  /** Edited arguments are parsed and checked again; only the approval is skipped. */
+export type Answer = { readonly id: string } /** Edited arguments are parsed and checked again; only the approval is skipped. */ & (
   | { readonly type: "approve"; readonly arguments?: unknown }
   | { readonly type: "reject"; readonly reason: string }
   /** For `unfinished`: run it again, it did not happen, or it happened and this came out. */

@@ -24,6 +24,8 @@ export interface ResolvedLimits {
   readonly ms: number | null
   readonly messages: number | null
   readonly contextTokens: number
+  readonly callsPerReply: number
+  readonly callsAtOnce: number
 }
 
 /** New values of context variables, plain JSON; a key in `removed` is taken away. */
@@ -112,7 +114,15 @@ export type OutsideEvent =
 /** Written by `perform`. Every start has its end on every path. */
 export type OwnEvent =
   | { readonly type: "guardrail_end"; readonly point: Point; readonly rule: string; readonly verdict: string; readonly reason: string }
-  | { readonly type: "model_start"; readonly turn: number; readonly model: string; readonly modelIndex: number; readonly attempt: number; readonly messages: number; readonly disclaimer?: string | undefined }
+  | {
+      readonly type: "model_start"
+      readonly turn: number
+      readonly model: string
+      readonly modelIndex: number
+      readonly attempt: number
+      readonly messages: number
+      readonly disclaimer?: string | undefined
+    }
   | {
       readonly type: "model_end"
       readonly reading: Reading
@@ -123,7 +133,7 @@ export type OwnEvent =
       readonly notes: readonly string[]
       readonly raw?: string | undefined
     }
-  | { readonly type: "model_fail"; readonly failure: ModelFailure }
+  | { readonly type: "model_fail"; readonly failure: ModelFailure; readonly notes: readonly string[] }
   | {
       readonly type: "tool_check"
       readonly callId: string

@@ -59,6 +59,8 @@ export interface ModelReply {
   /** Ids as the provider gave them; the runtime numbers calls itself. */
   readonly calls: readonly ToolCall[]
   readonly finish: FinishReason
+  /** The tool of a call that the output limit cut off; it is not among `calls`. */
+  readonly cutCall?: string | undefined
   /** Written in the text protocol: an answer must carry its label. */
   readonly labelled?: boolean | undefined
   /** null: the server did not say. */

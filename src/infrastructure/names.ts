@@ -27,7 +27,7 @@ export function nearestNames(written: string, known: readonly string[], count = 
   return known
     .map((name) => {
       const shared = segmentsOf(name).filter((segment) => segments.includes(segment)).length
-      return { name, score: distance(folded, fold(name).slice(0, LONGEST)) / Math.max(folded.length, name.length, 1) - shared / 2 }
+      return { name, score: editDistance(folded, fold(name).slice(0, LONGEST)) / Math.max(folded.length, name.length, 1) - shared / 2 }
     })
     .sort((a, b) => a.score - b.score)
     .slice(0, count)
@@ -57,7 +57,7 @@ function segmentsOf(name: string): readonly string[] {
 }
 
 /** Levenshtein's edit distance, one row at a time. */
-function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   const left = a.slice(0, LONGEST)
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= left.length; i++) {

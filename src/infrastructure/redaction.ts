@@ -12,16 +12,14 @@ const FILE_PATH = /(?<![\w/:.])(?:file:\/\/)?(?:\/(?:[\w.@+-]{1,80}\/){1,30}[\w.
 
 /** Replaces secrets by `[hidden]`. Everything else stays as it is. */
 export function redactSecrets(text: string): string {
-  return text
-    .replace(PRIVATE_KEY, "[hidden]")
-    .replace(URL_PASSWORD, "$1[hidden]@")
-    .replace(ASSIGNED, "$1$2[hidden]")
-    .replace(BEARER, "$1$2[hidden]")
-    .replace(KEY_WORDS, "[hidden]")
+  return text.replace(PRIVATE_KEY, "[hidden]").replace(URL_PASSWORD, "$1[hidden]@").replace(ASSIGNED, "$1$2[hidden]").replace(BEARER, "$1$2[hidden]").replace(KEY_WORDS, "[hidden]")
 }
 
 /** What a model may be told of an error: no secret, no stack, no path of this machine; at most `maxChars` characters. */
 export function redactError(text: string, maxChars = 600): string {
-  const clean = redactSecrets(text.slice(0, maxChars * 4)).replace(STACK_LINE, "").replace(FILE_PATH, "[path]").trim()
+  const clean = redactSecrets(text.slice(0, maxChars * 4))
+    .replace(STACK_LINE, "")
+    .replace(FILE_PATH, "[path]")
+    .trim()
   return clean.length > maxChars ? `${clean.slice(0, maxChars)}…` : clean
 }

@@ -13,6 +13,8 @@ import { nearestNames } from "../infrastructure/names.ts"
 import type { Cast } from "../orchestration/world.ts"
 
 const DEFAULT_TURNS = 10
+const CALLS_PER_REPLY = 128
+const CALLS_AT_ONCE = 64
 /** In the text protocol every turn is long, and models that need it rarely find back. */
 const DEFAULT_TURNS_TEXT = 6
 const MAX_RESULT_CHARS_TEXT = 1_500
@@ -51,7 +53,7 @@ function shortResults(tool: ToolDefinition): ToolDefinition {
 }
 
 /** `#tag` names every tool with that tag. What is disabled stays so, whatever enables it. */
-export function selectTools(tools: readonly ToolDefinition[], selection: CastOptions["tools"]): readonly ToolDefinition[] {
+function selectTools(tools: readonly ToolDefinition[], selection: CastOptions["tools"]): readonly ToolDefinition[] {
   if (selection === undefined) return tools
   const { enable, disable = [] } = selection
   for (const name of [...(enable ?? []), ...disable]) {
@@ -72,7 +74,17 @@ export function resolveLimits(cast: Cast, options: CastOptions): ResolvedLimits 
   const limits = { ...withoutUndefined(cast.definition.limits), ...withoutUndefined(options.limits ?? {}) }
   const windows = cast.models.flatMap(({ contextWindow }) => (contextWindow === undefined ? [] : [contextWindow]))
   const contextTokens = windows.length > 0 ? Math.floor(Math.min(...windows) * HISTORY_SHARE) : DEFAULT_CONTEXT_TOKENS
-  const resolved = { turns: cast.speaksText ? DEFAULT_TURNS_TEXT : DEFAULT_TURNS, tokens: null, cost: null, ms: null, messages: null, contextTokens, ...limits }
+  const resolved = {
+    turns: cast.speaksText ? DEFAULT_TURNS_TEXT : DEFAULT_TURNS,
+    tokens: null,
+    cost: null,
+    ms: null,
+    messages: null,
+    contextTokens,
+    callsPerReply: CALLS_PER_REPLY,
+    callsAtOnce: CALLS_AT_ONCE,
+    ...limits,
+  }
   for (const [name, value] of Object.entries(resolved)) {
     if (value !== null && !(typeof value === "number" && value > 0)) throw new HelloAgentsError("config_invalid", `limits.${name} must be a number above 0, not ${String(value)}.`)
   }

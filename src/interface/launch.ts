@@ -2,18 +2,16 @@
 // What the first events are is the caller's business (runner.ts, resume.ts).
 import type { AgentDefinition, End } from "../contract/agent.ts"
 import type { FoldedEvent, RunEvent } from "../contract/event.ts"
-import type { Clock, Store } from "../contract/ports.ts"
+import type { Clock } from "../contract/ports.ts"
 import type { LiveRun, RunOptions, RunResult } from "../contract/run.ts"
 import type { State } from "../contract/state.ts"
 import { pruneHistory } from "../capability/memory/prune.ts"
 import { loop } from "../orchestration/loop.ts"
 import type { Cast, World } from "../orchestration/world.ts"
 import { castAgent } from "./cast.ts"
+import { keepIn } from "./kept-log.ts"
 import { attachReader, ownerQueue } from "./readers.ts"
 import { toResult } from "./result.ts"
-
-/** How often a run looks for an abort from another process while an effect is under way. */
-const LOOK_OUTSIDE_MS = 500
 
 export type LaunchOptions = Pick<RunOptions, "signal" | "store" | "readers" | "model" | "tools" | "settings" | "limits">
 
@@ -72,45 +70,16 @@ async function drive<C, E extends End>(given: Launch, watching: Watching): Promi
 }
 
 async function loopWatched(beginning: Beginning, cast: World["cast"], given: Launch & Watching): Promise<State> {
-  const { controller, publish, stream, clock, runId } = given
-  const { store } = given.options
-  let seq = beginning.state?.seq ?? 0
+  const { controller, publish, stream, clock, runId, options } = given
   const onOutside: World["onOutside"] = (event) => {
     if (event.type === "run_abort") controller.abort(event.reason)
   }
-  const log: World["log"] =
-    store === undefined
-      ? null
-      : {
-          append: async (expectedSeq, events, durable) => {
-            await store.append(runId, expectedSeq, events, { durable })
-            seq = expectedSeq + events.length
-          },
-          read: (afterSeq) => store.read(runId, afterSeq),
-        }
-  const stopLooking = store === undefined ? null : lookOutside(store, runId, { seq: () => seq, onOutside })
+  const kept = options.store === undefined ? null : keepIn(options.store, runId, { fromSeq: beginning.state?.seq ?? 0, onOutside })
   try {
-    return await loop(beginning.state, beginning.first, { cast, clock, signal: controller.signal, prune: pruneHistory, stream, log, onOutside, publish })
+    return await loop(beginning.state, beginning.first, { cast, clock, signal: controller.signal, prune: pruneHistory, stream, log: kept?.log ?? null, onOutside, publish })
   } finally {
-    stopLooking?.()
+    kept?.release()
   }
-}
-
-/** An abort from another process must reach a call that is under way; the loop itself folds the event at its next write. */
-function lookOutside(store: Store, runId: string, run: { seq: () => number; onOutside: World["onOutside"] }): () => void {
-  let looking = false
-  const timer = setInterval(async () => {
-    if (looking) return
-    looking = true
-    try {
-      for (const event of await store.read(runId, run.seq())) run.onOutside(event)
-    } catch {
-      // a store that cannot be read now will say so at the next write
-    }
-    looking = false
-  }, LOOK_OUTSIDE_MS)
-  if (typeof timer === "object") timer.unref?.()
-  return () => clearInterval(timer)
 }
 
 /** Each agent is cast once, when it first speaks. */

@@ -47,7 +47,9 @@ export function resumeRun<C, E extends End, I>(agent: Agent<C, E, I>, runId: str
     begin: async (cast) => {
       const state = await requireState(options.store, runId)
       if (!definition.members().has(state.agent)) {
-        throw new HelloAgentsError("agent_invalid", `The run ${runId} belongs to the agent ${state.agent}, not to ${definition.name}.`, { hint: "Pass the agent, or the team, that began it." })
+        throw new HelloAgentsError("agent_invalid", `The run ${runId} belongs to the agent ${state.agent}, not to ${definition.name}.`, {
+          hint: "Pass the agent, or the team, that began it.",
+        })
       }
       const first = resumption(state, options, cast(state.agent))
       return first === null ? { rested: state } : { state, first }
@@ -62,7 +64,9 @@ function resumption(state: State, options: ResumeOptions, cast: Cast): readonly 
   const wanted = answers.length > 0 || input !== undefined || limits !== undefined
   if (status.type === "stopped" && FOR_GOOD.has(status.stop.reason)) {
     if (!wanted) return null
-    throw new HelloAgentsError("run_ended", `The run ${state.runId} has ended (${status.stop.reason}); there is nothing to go on with.`, { hint: "Begin a new run with its messages, or fork it." })
+    throw new HelloAgentsError("run_ended", `The run ${state.runId} has ended (${status.stop.reason}); there is nothing to go on with.`, {
+      hint: "Begin a new run with its messages, or fork it.",
+    })
   }
   if (status.type === "paused" && !wanted) return null
   const resumed: FoldedEvent = {
@@ -106,7 +110,12 @@ function toAnswer(answer: Omit<Answer, "id">): AnswerGiven {
 function happenedOutcome({ result, context, handoff, failed }: Extract<Answer, { type: "happened" }>): Outcome {
   const text = resultText(result)
   if (failed === true) return { type: "failed", text, retryable: false }
-  return { type: "ok", text, context: context === undefined ? null : { set: JSON.parse(JSON.stringify(context)), removed: [] }, handoff: handoff === undefined ? null : { agent: handoff, reason: "" } }
+  return {
+    type: "ok",
+    text,
+    context: context === undefined ? null : { set: JSON.parse(JSON.stringify(context)), removed: [] },
+    handoff: handoff === undefined ? null : { agent: handoff, reason: "" },
+  }
 }
 
 /** Cancels a run from another process. The process that drives it stops at its next write, within half a second. */
@@ -139,7 +148,11 @@ async function speakTo(store: Store, runId: string, event: FoldedEvent): Promise
  * Copies a run up to its event `at` (default: all) under a new id, so that it can go on differently. The origin is recorded.
  * Calls that were finished keep their results; resume the new run to go on.
  */
-export async function fork(store: Store, runId: string, options: { at?: number | undefined; newId?: string | undefined; edits?: Extract<FoldedEvent, { type: "history_edit" }>["edits"] | undefined } = {}): Promise<string> {
+export async function fork(
+  store: Store,
+  runId: string,
+  options: { at?: number | undefined; newId?: string | undefined; edits?: Extract<FoldedEvent, { type: "history_edit" }>["edits"] | undefined } = {},
+): Promise<string> {
   await requireState(store, runId)
   const events = await store.read(runId)
   const kept = events.filter(({ seq, type }) => seq <= (options.at ?? events.length) && type !== "run_end")

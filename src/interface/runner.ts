@@ -12,7 +12,8 @@ import { systemClock } from "./clock.ts"
 import { readContext, readInput } from "./input.ts"
 import { launch } from "./launch.ts"
 import { storedState } from "./stored-run.ts"
-import { takePlace, type ThreadPlace } from "./thread.ts"
+import type { ThreadPlace } from "./thread.ts"
+import { takePlace } from "./thread.ts"
 
 /**
  * Runs an agent to its end. Only `result.ok` is an answer; every other end says why in `result.stop`.
@@ -42,7 +43,10 @@ export function startRun<C, E extends End, I>(agent: Agent<C, E, I>, input: Inpu
   const { clock, owned } = start
   const { definition } = agent
   const runId = options.runId ?? clock.newId()
-  const beginAt = async (cast: (agent: string) => Cast, thread: ThreadPlace | null) => ({ state: null, first: [await firstEvent({ definition, input, options, runId, cast, thread })] })
+  const beginAt = async (cast: (agent: string) => Cast, thread: ThreadPlace | null) => ({
+    state: null,
+    first: [await firstEvent({ definition, input, options, runId, cast, thread })],
+  })
   return launch({
     definition,
     options,
@@ -54,7 +58,9 @@ export function startRun<C, E extends End, I>(agent: Agent<C, E, I>, input: Inpu
       const known = options.store === undefined || options.runId === undefined ? null : await storedState(options.store, runId)
       if (known === null) return beginAt(cast, options.thread === undefined ? null : await takePlace(options, { runId, clock, signal }))
       if (known.status.type === "stopped" || known.status.type === "paused") return { rested: known }
-      throw new HelloAgentsError("run_exists", `The run ${runId} was started before and has not ended.`, { hint: "If its process is gone, take it up with resume; else wait for it." })
+      throw new HelloAgentsError("run_exists", `The run ${runId} was started before and has not ended.`, {
+        hint: "If its process is gone, take it up with resume; else wait for it.",
+      })
     },
   })
 }

@@ -9,7 +9,7 @@ import { HelloAgentsError } from "../infrastructure/errors.ts"
 import { storedState } from "./stored-run.ts"
 
 /** Logs of threads stand beside those of runs, under a name no run gets by itself. */
-export const THREAD_PREFIX = "thread~"
+const THREAD_PREFIX = "thread~"
 const LOOK_AGAIN_MS = 100
 /** An entry whose run never wrote its first event: its process died in between. */
 const ABANDONED_MS = 10_000
@@ -30,7 +30,8 @@ const BEGINNING: ThreadPlace = { messages: [], context: {}, agent: null }
  */
 export async function takePlace(options: RunOptions, run: { runId: string; clock: Clock; signal: AbortSignal }): Promise<ThreadPlace> {
   const { store, thread } = options
-  if (store === undefined || thread === undefined) throw new HelloAgentsError("config_invalid", "A thread needs a store.", { hint: "Pass store: fileStore(folder) with the thread." })
+  if (store === undefined || thread === undefined)
+    throw new HelloAgentsError("config_invalid", "A thread needs a store.", { hint: "Pass store: fileStore(folder) with the thread." })
   for (;;) {
     const entries = await store.read(THREAD_PREFIX + thread.id)
     const last = entries.at(-1)

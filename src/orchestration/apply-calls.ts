@@ -84,7 +84,12 @@ function stageAfter({ stage }: Call, answer: AnswerGiven, at: number): Stage | n
     // edited arguments are parsed and checked again
     return answer.arguments === null ? { type: "ready" } : { type: "asked" }
   }
-  if (stage.type === "waiting") return answer.type === "reply" ? { type: "done", outcome: { type: "ok", text: answer.text, context: null, handoff: null } } : answer.type === "reject" ? done(answer.reason) : null
+  if (stage.type === "waiting")
+    return answer.type === "reply"
+      ? { type: "done", outcome: { type: "ok", text: answer.text, context: null, handoff: null } }
+      : answer.type === "reject"
+        ? done(answer.reason)
+        : null
   // before a step, the arguments of a call that is about to run can still be changed
   if (stage.type === "ready" && answer.type === "approve" && answer.arguments !== null) return { type: "asked" }
   if (stage.type !== "started") return null

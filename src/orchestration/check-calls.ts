@@ -9,9 +9,6 @@ import type { Call, State } from "../contract/state.ts"
 import { isSpent, spentText, timesBefore } from "./repeats.ts"
 import type { Batch, Cast, World } from "./world.ts"
 
-/** Calls of one reply beyond this are answered unexecuted: no task needs them, and a model in a storm writes hundreds. */
-const CALLS_PER_REPLY = 128
-
 export interface CallScene {
   readonly cast: Cast
   readonly world: World
@@ -58,7 +55,8 @@ function judge(ready: PreparedCall, { call, index, twinsBefore, state, now }: Ci
   const name = ready.tool?.name ?? call.call.name
   if (ready.tool?.allowRepeats !== true && isSpent(state, ready.key, twinsBefore)) return refuse(spentText(name, timesBefore(state, ready.key) + twinsBefore))
   if (ready.type === "refused") return refuse(ready.message)
-  if (index >= CALLS_PER_REPLY) return refuse(`Not run: one reply may make at most ${CALLS_PER_REPLY} calls. Ask for fewer at once.`)
+  const { callsPerReply } = state.limits
+  if (index >= callsPerReply) return refuse(`Not run: one reply may make at most ${callsPerReply} calls. Ask for fewer at once.`)
   if (call.approved) return { type: "run" }
   const { approvalExpiresMs } = ready.tool
   const ask: CheckVerdict = { type: "ask", question: `Run ${name}?`, arguments: ready.json, expiresAt: approvalExpiresMs === null ? null : now + approvalExpiresMs }

@@ -23,7 +23,8 @@ export async function loop(before: State | null, first: readonly FoldedEvent[], 
   let { state } = await write(before, { events: first, durable: false }, world)
   const perform = performer(world)
   for (;;) {
-    if (world.signal.aborted && state.status.type === "running") state = (await write(state, { events: [{ type: "run_abort", reason: abortReason(world.signal) }], durable: false }, world)).state
+    if (world.signal.aborted && state.status.type === "running")
+      state = (await write(state, { events: [{ type: "run_abort", reason: abortReason(world.signal) }], durable: false }, world)).state
     const action = decide(state)
     if (action.type === "rest") return state
     for await (const batch of perform(action, state)) {

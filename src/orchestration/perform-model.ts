@@ -3,10 +3,12 @@
 import type { FoldedEvent, OwnEvent, Reading } from "../contract/event.ts"
 import type { Message } from "../contract/message.ts"
 import type { FinishReason, ModelFailure, ModelReply, ModelRequest, Settings } from "../contract/model.ts"
+import type { Model } from "../contract/ports.ts"
 import type { Action, State } from "../contract/state.ts"
 import { readReply } from "../capability/protocol/read-reply.ts"
 import { splitCalls } from "../capability/tools/prepare.ts"
 import { jsonSchemaOf } from "../infrastructure/json/json-schema.ts"
+import { letGo } from "../infrastructure/let-go.ts"
 import { redactError } from "../infrastructure/redaction.ts"
 import { estimateTokens } from "../infrastructure/tokens.ts"
 import { checkOutput } from "./check-output.ts"
@@ -31,13 +33,21 @@ export async function* performModel(action: Extract<Action, { type: "model" }>, 
   if (model === undefined) throw new TypeError(`The agent ${state.agent} has no model ${action.modelIndex}`)
   if (action.wait !== null) await world.clock.wait(action.wait.jitter ? action.wait.ms * (0.75 + world.clock.random() / 2) : action.wait.ms, world.signal)
   if (world.signal.aborted) return
-  const start: OwnEvent = { type: "model_start", turn: state.turn + 1, model: model.name, modelIndex: action.modelIndex, attempt: action.attempt, messages: state.messages.length, ...(model.disclaimer !== undefined && { disclaimer: model.disclaimer }) }
+  const start: OwnEvent = {
+    type: "model_start",
+    turn: state.turn + 1,
+    model: model.name,
+    modelIndex: action.modelIndex,
+    attempt: action.attempt,
+    messages: state.messages.length,
+    ...(model.disclaimer !== undefined && { disclaimer: model.disclaimer }),
+  }
   yield { events: [start], durable: true }
   const audience = world.stream ? createAudience(world.publish) : null
-  const answer = await ask(action.modelIndex, state, { ...scene, audience })
+  const answer = await ask(model, state, { ...scene, audience })
   if (answer.type === "failure") {
     audience?.takeBack()
-    yield { events: [{ type: "model_fail", failure: answer.failure }], durable: false }
+    yield { events: [{ type: "model_fail", failure: answer.failure, notes: answer.notes }], durable: false }
     return
   }
   const { reply } = answer
@@ -74,33 +84,19 @@ async function settle(reading: Reading, state: State, cast: Cast): Promise<Readi
   }
 }
 
-type Answer = { readonly type: "reply"; readonly reply: ModelReply; readonly notes: readonly string[] } | { readonly type: "failure"; readonly failure: ModelFailure }
+type Answer =
+  | { readonly type: "reply"; readonly reply: ModelReply; readonly notes: readonly string[] }
+  | { readonly type: "failure"; readonly failure: ModelFailure; readonly notes: readonly string[] }
 
 /** Whatever the adapter does, this ends: with its answer, or because the run was cancelled, ran out of time or the model hangs. */
-async function ask(modelIndex: number, state: State, scene: ModelScene & { audience: Audience | null }): Promise<Answer> {
-  const { cast, world } = scene
-  const model = cast.models[modelIndex]
-  const controller = new AbortController()
-  const left = state.limits.ms === null ? LONGEST_CALL_MS : Math.min(LONGEST_CALL_MS, Math.max(1, state.limits.ms - state.activeMs))
-  let giveUp: (answer: Answer) => void = () => {}
-  const letGo = new Promise<Answer>((resolve) => (giveUp = resolve))
-  const onAbort = (): void => {
-    controller.abort(world.signal.reason)
-    giveUp(failure("network", "the call was cancelled", false))
-  }
-  const timer = setTimeout(() => {
-    controller.abort()
-    giveUp(failure("timeout", `the model gave no answer within ${Math.round(left / 1000)} s`, false))
-  }, left)
-  world.signal.addEventListener("abort", onAbort, { once: true })
+async function ask(model: Model, state: State, scene: ModelScene & { audience: Audience | null }): Promise<Answer> {
+  const ms = state.limits.ms === null ? LONGEST_CALL_MS : Math.min(LONGEST_CALL_MS, Math.max(1, state.limits.ms - state.activeMs))
   try {
-    if (model === undefined) return failure("not_found", "there is no such model", false)
-    return await Promise.race([listen(model.ask(request(state, scene, controller.signal)), scene.audience), letGo])
+    const waited = await letGo((signal) => listen(model.ask(request(state, scene, signal)), scene.audience), { ms, signal: scene.world.signal, graceMs: 0 })
+    if (waited.type === "done") return waited.value
+    return waited.type === "timeout" ? failure("timeout", `the model gave no answer within ${Math.round(ms / 1000)} s`, false) : failure("network", "the call was cancelled", false)
   } catch (error) {
     return failure("bad_response", `the model adapter failed: ${redactError(error instanceof Error ? error.message : String(error))}`, false)
-  } finally {
-    clearTimeout(timer)
-    world.signal.removeEventListener("abort", onAbort)
   }
 }
 
@@ -123,7 +119,7 @@ async function listen(events: ReturnType<Cast["models"][number]["ask"]>, audienc
       case "reply":
         return { type: "reply", reply: event.reply, notes }
       case "failure":
-        return event
+        return { ...event, notes }
       default:
         event satisfies never
     }
@@ -153,5 +149,5 @@ function afterTools(settings: Settings, state: State): Settings {
 }
 
 function failure(code: ModelFailure["code"], message: string, retryable: boolean): Answer {
-  return { type: "failure", failure: { code, message, retryable } }
+  return { type: "failure", failure: { code, message, retryable }, notes: [] }
 }

@@ -7,10 +7,9 @@ import type { CallScene } from "./check-calls.ts"
 import { prepare } from "./check-calls.ts"
 import type { Batch } from "./world.ts"
 
-const CALLS_AT_ONCE = 64
 const RETRY_WAIT_MS = 200
 
-/** At most 64 at once; a waiting call starts in the same write as the end that made room for it. */
+/** At most `limits.callsAtOnce`; a waiting call starts in the same write as the end that made room for it. */
 export async function* runCalls(calls: readonly Call[], state: State, scene: CallScene): AsyncGenerator<Batch<OwnEvent>> {
   const { signal, clock } = scene.world
   const attempt = Math.max(...calls.map(attemptOf))
@@ -26,7 +25,7 @@ export async function* runCalls(calls: readonly Call[], state: State, scene: Cal
       })
     }
   }
-  let next = queue.splice(0, CALLS_AT_ONCE)
+  let next = queue.splice(0, state.limits.callsAtOnce)
   yield { events: next.map((call) => toolStart(call, state, scene)), durable: true }
   begin(next)
   for (let open = next.length; open > 0; ) {

@@ -3,10 +3,8 @@ import type { Stop, StopReason } from "../contract/event.ts"
 import type { ModelFailure } from "../contract/model.ts"
 import type { State } from "../contract/state.ts"
 
-const NO_HINT = ""
-
-export function stop(reason: StopReason, message: string, hint: string = NO_HINT, code: string = reason): Stop {
-  return { reason, code, message, hint }
+function stop(reason: StopReason, message: string, hint = ""): Stop {
+  return { reason, code: reason, message, hint }
 }
 
 export const FINAL: Stop = stop("final", "The agent answered.")
@@ -17,7 +15,7 @@ export function maxTurns(state: State): Stop {
 
 export function overBudget(what: "tokens" | "cost" | "ms", used: number, limit: number): Stop {
   const unit = what === "ms" ? "ms of working time" : what
-  return stop("budget", `The run used ${round(used)} ${unit}; its limit is ${round(limit)}.`, `Raise limits.${what}, or resume with a new limit.`, what)
+  return { ...stop("budget", `The run used ${round(used)} ${unit}; its limit is ${round(limit)}.`, `Raise limits.${what}, or resume with a new limit.`), code: what }
 }
 
 export function unknownOutput(state: State): Stop {
@@ -41,19 +39,15 @@ export function handoffLoop(pair: string): Stop {
 }
 
 export function fatalTool(tool: string, message: string): Stop {
-  return stop("fatal_tool_error", `The tool ${tool} ended the run: ${message}`, "The tool itself asked for this; its error says what to mend.", "fatal_tool_error")
+  return stop("fatal_tool_error", `The tool ${tool} ended the run: ${message}`, "The tool itself asked for this; its error says what to mend.")
 }
 
 export function modelUnavailable(failures: readonly ModelFailure[], modelsTried: number): Stop {
   const last = failures.at(-1)
   const models = modelsTried > 1 ? `None of ${modelsTried} models answered` : "The model did not answer"
   const tries = failures.length > 1 ? ` after ${failures.length} tries` : ""
-  return stop(
-    "model_unavailable",
-    `${models}${tries}: ${last?.message ?? "no reason is known"}`,
-    last?.hint ?? "Try again later, or name a fallback model.",
-    last?.code ?? "unknown",
-  )
+  const message = `${models}${tries}: ${last?.message ?? "no reason is known"}`
+  return { ...stop("model_unavailable", message, last?.hint ?? "Try again later, or name a fallback model."), code: last?.code ?? "unknown" }
 }
 
 export function aborted(reason: string): Stop {

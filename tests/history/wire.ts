@@ -33,7 +33,7 @@ export function runHistoryRow(input: HistoryInput, profile: HistoryProfile, resu
   return { messages: toWire(systems.join("\n\n"), fitted), inputMutated: JSON.stringify(input.messages) !== before }
 }
 
-export function fromWire(messages: readonly Wire[]): Message[] {
+function fromWire(messages: readonly Wire[]): Message[] {
   return messages.flatMap((message): Message[] => {
     if (message.role === "user") return [{ role: "user", content: message.content }]
     if (message.role === "tool") return [{ role: "tool", callId: message.tool_call_id, content: message.content }]

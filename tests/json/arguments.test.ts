@@ -257,6 +257,22 @@ describe("values are brought to their schema", () => {
     expect(read(JSON.stringify(value), all)).toEqual(ok(value))
   })
 
+  test("deep inside, and a null that may stand stays", () => {
+    const options: JsonSchema = {
+      type: "object",
+      properties: { tags: { type: "array", items: { type: "string" } }, note: { type: ["string", "null"] }, flag: { type: "boolean" } },
+    }
+    const schema: JsonSchema = { type: "object", properties: { options }, required: ["options"] }
+    expect(read('{"options": {"tags": "museum", "note": None, "flag": True}}', schema)).toEqual(
+      ok({ options: { tags: ["museum"], note: null, flag: true } }, "rewrote Python words", "options.tags: one value to a list"),
+    )
+  })
+
+  test("a part that fits is left alone while another part is repaired", () => {
+    const schema: JsonSchema = { type: "object", properties: { a: { type: ["integer", "string"] }, b: { type: "integer" }, c: { type: "array" } } }
+    expect(read('{"a":"3","b":"4","c":["5"]}', schema)).toEqual(ok({ a: "3", b: 4, c: ["5"] }, "b: text to number"))
+  })
+
   test("a number for text is refused when its digits are lost", () => {
     expect(refusal(read('{"text": 3.10}', all))).toBe("schema: text: expected string, received a number; put it in quotes")
     expect(read('{"text": "3.10", "number": 3.10}', all)).toEqual(ok({ text: "3.10", number: 3.1 }))

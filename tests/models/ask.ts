@@ -1,5 +1,5 @@
 // Asks a model in tests and gathers what it says.
-import type { ModelEvent, ModelFailure, ModelReply, ModelRequest } from "../../src/contract/model.ts"
+import type { ModelEvent, ModelFailure, ModelReply, ModelRequest, ToolSpec } from "../../src/contract/model.ts"
 import type { Model } from "../../src/contract/ports.ts"
 
 export function request(changes: Partial<ModelRequest> = {}): ModelRequest {
@@ -16,7 +16,7 @@ export function request(changes: Partial<ModelRequest> = {}): ModelRequest {
   }
 }
 
-export const GET_ORDER = {
+export const GET_ORDER: ToolSpec = {
   name: "get_order",
   description: "Looks up one order",
   schema: { type: "object", properties: { order_id: { type: "string" } }, required: ["order_id"] },

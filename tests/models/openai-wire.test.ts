@@ -188,14 +188,14 @@ describe.each(["node", "fetch"] as const)("over %s", (transport) => {
 
     test("between two reads ends the call, and text came before", async () => {
       await start(chunkedAnswer([delta({ content: "Half" })], { after: "hang" }))
-      const heard = await ask(model({ timeoutMs: 60 }), { stream: true })
+      const heard = await ask(model({ timeoutMs: 400 }), { stream: true })
       expect(heard).toMatchObject({ text: "Half", failure: { code: "timeout", retryable: true } })
     })
 
     test("is broken by comments, however long the answer takes", async () => {
-      const waits = Array.from({ length: 8 }, () => [{ waitMs: 25 }, ": working\n\n"]).flat()
+      const waits = Array.from({ length: 8 }, () => [{ waitMs: 100 }, ": working\n\n"]).flat()
       await start(chunkedAnswer([...waits, delta({ content: "Hello" }), delta({}, "stop"), event("[DONE]")]))
-      expect((await ask(model({ timeoutMs: 120 }), { stream: true })).reply).toEqual(helloReply)
+      expect((await ask(model({ timeoutMs: 700 }), { stream: true })).reply).toEqual(helloReply)
     })
 
     test("after [DONE] is not waited for", async () => {
@@ -205,7 +205,7 @@ describe.each(["node", "fetch"] as const)("over %s", (transport) => {
 
     test("after the finish reason is a whole answer all the same", async () => {
       await start(chunkedAnswer([delta({ content: "Hello" }), delta({}, "stop")], { after: "hang" }))
-      expect((await ask(model({ timeoutMs: 60 }), { stream: true })).reply).toEqual(helloReply)
+      expect((await ask(model({ timeoutMs: 400 }), { stream: true })).reply).toEqual(helloReply)
     })
   })
 

@@ -184,7 +184,7 @@ describe("a server that has begun to answer", () => {
   test("is not asked again for an error that sounds like a refusal", async () => {
     const server = await startModelServer([chunkedAnswer([delta({ content: "Half" }), event({ error: { message: "stream is not supported", code: 400 } })])])
     const heard = await ask(openai({ baseUrl: server.baseUrl, model: "m" }), { stream: true })
-    expect(heard).toMatchObject({ text: "Half", notes: [], failure: { message: "stream is not supported" } })
+    expect(heard).toMatchObject({ text: "Half", notes: [], failure: { message: "HTTP 400: stream is not supported" } })
     expect(server.requests).toHaveLength(1)
     await server.close()
   })

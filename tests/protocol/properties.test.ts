@@ -8,7 +8,7 @@ import { mutatedText } from "./texts.ts"
 
 const SEED = 20260101
 const RUNS = Number(process.env["READER_RUNS"] ?? 4_000)
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = Math.max(120_000, RUNS * 10)
 const tools: readonly ToolSpec[] = ["run", "get_weather", "search"].map((name) => ({
   name,
   description: "",

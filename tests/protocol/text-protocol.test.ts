@@ -119,7 +119,14 @@ describe("the history as labelled text", () => {
     const messages = toTextMessages(
       [
         { role: "user", content: "both" },
-        { role: "assistant", content: "Let me look.", calls: [{ id: "c1", name: "a", arguments: "{}" }, { id: "c2", name: "b", arguments: '{\n "x": 1\n}' }] },
+        {
+          role: "assistant",
+          content: "Let me look.",
+          calls: [
+            { id: "c1", name: "a", arguments: "{}" },
+            { id: "c2", name: "b", arguments: '{\n "x": 1\n}' },
+          ],
+        },
         { role: "tool", callId: "c1", content: "one" },
         { role: "tool", callId: "c2", content: "two" },
         { role: "assistant", content: "Done." },
@@ -145,12 +152,24 @@ describe("constraints", () => {
     expect(replyGrammar(specs, LABELS.en)).toContain('t0k0 ::= "{" "\\"order_id\\": " string  "}"')
   })
   test("one that takes a JSON Schema is asked for the JSON form, which is read", async () => {
-    const model = { ...scripted([say('{"thought":"look","action":"get_order","arguments":{"order_id":"A1001"}}'), say('{"thought":"known","final":"It was shipped."}')]), constraint: "json_schema" as const }
+    const model = {
+      ...scripted([say('{"thought":"look","action":"get_order","arguments":{"order_id":"A1001"}}'), say('{"thought":"known","final":"It was shipped."}')]),
+      constraint: "json_schema" as const,
+    }
     expect(await run(support("text"), "Where?", { model })).toMatchObject({ ok: true, answer: "It was shipped." })
     expect(model.requests[0]?.output).toEqual(replySchema(specs))
   })
   test("optional members, enums, lists and nested objects", () => {
-    const schema = { type: "object", properties: { a: { enum: ["x", "y"] }, n: { type: "integer" }, list: { type: "array", items: { type: "string" } }, deep: { type: "object", properties: { b: { type: "boolean" } } } }, required: ["n"] }
+    const schema = {
+      type: "object",
+      properties: {
+        a: { enum: ["x", "y"] },
+        n: { type: "integer" },
+        list: { type: "array", items: { type: "string" } },
+        deep: { type: "object", properties: { b: { type: "boolean" } } },
+      },
+      required: ["n"],
+    }
     const grammar = replyGrammar([{ name: "t", description: "", schema, examples: [] }], LABELS.en)
     expect(grammar).toContain('"{" "\\"n\\": " integer ( ", " "\\"a\\": " t0k0p0 )? ( ", " "\\"list\\": " t0k0p2k0 )? ( ", " "\\"deep\\": " t0k0p3k0 )? "}"')
     expect(grammar).toContain('t0k0p0 ::= "\\"x\\"" | "\\"y\\""')

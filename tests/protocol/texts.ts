@@ -9,7 +9,7 @@ export const corpusTexts: readonly string[] = ["text_tool_call", "react"].flatMa
     .map((line) => String((JSON.parse(line) as { input: unknown }).input)),
 )
 
-export const pieces: readonly string[] = [
+const pieces: readonly string[] = [
   ..."<>[](){}`\"'\\:：，, \n|｜*#_-=/1aA动",
   ...[
     "<tool_call>",

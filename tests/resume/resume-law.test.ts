@@ -7,7 +7,8 @@ import { memoryStore } from "../../src/doors/stores.ts"
 import type { End } from "../../src/index.ts"
 import { resumeRun } from "../../src/interface/resume.ts"
 import { startRun } from "../../src/interface/runner.ts"
-import { type Outside, outside, PowerCut, scenario, stillClock } from "../support/resume-law.ts"
+import type { Outside } from "../support/resume-law.ts"
+import { outside, PowerCut, scenario, stillClock } from "../support/resume-law.ts"
 
 type Result = RunResult<object, End>
 
@@ -95,7 +96,8 @@ describe("the resume law", () => {
     for (let cut = pause + 1; cut < whole.events.length; cut++) {
       const world = outside()
       // everything up to the cut happened in this world
-      for (const event of whole.events.slice(0, cut)) if (event.type === "tool_end" && event.outcome.type === "ok" && event.tool !== "look") world.effects.set(`law:${event.callId}`, 1)
+      for (const event of whole.events.slice(0, cut))
+        if (event.type === "tool_end" && event.outcome.type === "ok" && event.tool !== "look") world.effects.set(`law:${event.callId}`, 1)
       world.attempts = 1
       const store = await copyInto(memoryStore(), structuredClone(whole.events.slice(0, cut)))
       const { result, asked } = await toTheEnd(store, world, null)

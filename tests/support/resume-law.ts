@@ -3,7 +3,8 @@
 import { z } from "zod"
 import type { ModelReply, ModelRequest } from "../../src/contract/model.ts"
 import type { Clock, Model } from "../../src/contract/ports.ts"
-import { agent, type AnyAgent, HelloAgentsError, tool } from "../../src/index.ts"
+import type { AnyAgent } from "../../src/index.ts"
+import { agent, HelloAgentsError, tool } from "../../src/index.ts"
 
 /** What happened in the world outside, by idempotency key: survives a crash, like a table in another system. */
 export interface Outside {
@@ -32,14 +33,31 @@ export function scenario(world: Outside): AnyAgent {
       return result(`noted ${what}`, { context: { notes: what } })
     },
   })
-  const pay = tool({ name: "pay", description: "pays", input: z.object({ amount: z.number() }), approval: ({ amount }) => amount > 100, execute: ({ amount }, { idempotencyKey }) => {
-    act(idempotencyKey)
-    return `paid ${amount}`
-  } })
-  const broken = tool({ name: "broken", description: "fails", execute: () => {
-    throw new Error("always down")
-  } })
-  return agent({ name: "law", instructions: "", context: z.object({ notes: z.string().optional() }), tools: [look, note, pay, broken], model: byHistory(), limits: { contextTokens: 260 } })
+  const pay = tool({
+    name: "pay",
+    description: "pays",
+    input: z.object({ amount: z.number() }),
+    approval: ({ amount }) => amount > 100,
+    execute: ({ amount }, { idempotencyKey }) => {
+      act(idempotencyKey)
+      return `paid ${amount}`
+    },
+  })
+  const broken = tool({
+    name: "broken",
+    description: "fails",
+    execute: () => {
+      throw new Error("always down")
+    },
+  })
+  return agent({
+    name: "law",
+    instructions: "",
+    context: z.object({ notes: z.string().optional() }),
+    tools: [look, note, pay, broken],
+    model: byHistory(),
+    limits: { contextTokens: 260 },
+  })
 }
 
 /** Turn by turn: reads and writes side by side, a failing tool, a payment to approve, a payment that needs none, the answer. */
@@ -53,9 +71,19 @@ function byHistory(): Model {
 }
 
 const TURNS: readonly (readonly [string, object][])[] = [
-  [["look", { text: "a" }], ["note", { text: "b" }], ["broken", {}]],
-  [["pay", { amount: 250 }], ["look", { text: "c" }]],
-  [["pay", { amount: 5 }], ["note", { text: "d" }]],
+  [
+    ["look", { text: "a" }],
+    ["note", { text: "b" }],
+    ["broken", {}],
+  ],
+  [
+    ["pay", { amount: 250 }],
+    ["look", { text: "c" }],
+  ],
+  [
+    ["pay", { amount: 5 }],
+    ["note", { text: "d" }],
+  ],
 ]
 
 function replyTo(request: ModelRequest): ModelReply {

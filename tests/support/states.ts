@@ -3,7 +3,7 @@ import type { FoldedEvent, StoredEvent } from "../../src/contract/event.ts"
 import type { Call, State } from "../../src/contract/state.ts"
 import { apply } from "../../src/orchestration/apply.ts"
 
-export const LIMITS = { turns: 10, tokens: null, cost: null, ms: null, messages: null, contextTokens: 100_000 } as const
+export const LIMITS = { turns: 10, tokens: null, cost: null, ms: null, messages: null, contextTokens: 100_000, callsPerReply: 128, callsAtOnce: 64 } as const
 
 export const START: FoldedEvent = {
   type: "run_start",

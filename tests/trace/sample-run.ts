@@ -3,7 +3,7 @@ import type { FoldedEvent, ResolvedLimits, StoredEvent } from "../../src/contrac
 import type { Usage } from "../../src/contract/model.ts"
 
 export const START = 1_767_225_600_000
-const LIMITS: ResolvedLimits = { turns: 10, tokens: null, cost: null, ms: null, messages: null, contextTokens: 100_000 }
+const LIMITS: ResolvedLimits = { turns: 10, tokens: null, cost: null, ms: null, messages: null, contextTokens: 100_000, callsPerReply: 128, callsAtOnce: 64 }
 
 export function stored(entries: readonly (readonly [at: number, event: FoldedEvent])[]): StoredEvent[] {
   return entries.map(([at, event], index) => ({ v: 1, seq: index + 1, at: START + at, ...event }))
@@ -38,7 +38,7 @@ export function modelSays(text: string, used: Usage | null): FoldedEvent {
   return { type: "model_end", reading: { type: "final", text }, reasoning: "", finish: "stop", usage: used, estimatedTokens: 0, notes: [] }
 }
 export function modelFail(code: "overloaded" | "timeout", message: string): FoldedEvent {
-  return { type: "model_fail", failure: { code, message, retryable: true } }
+  return { type: "model_fail", failure: { code, message, retryable: true }, notes: [] }
 }
 type Verdict = Extract<FoldedEvent, { type: "tool_check" }>["verdict"]
 export function toolCheck(callId: string, tool: string, verdict: Verdict = { type: "run" }, repairs: readonly string[] = []): FoldedEvent {

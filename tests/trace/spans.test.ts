@@ -225,6 +225,17 @@ describe("a missing end", () => {
     ])
   })
 
+  it("of a call that a log in disorder starts between two attempts is not counted as back-off too", () => {
+    const events = stored([
+      [0, runStart("a", "")],
+      [0, modelStart(1)],
+      [5, modelFail("timeout", "")],
+      [6, toolStart("c1", "read")],
+      [90, modelStart(1, 2)],
+    ])
+    expect(outline(buildSpans(events)).slice(2)).toEqual(["    model demo 0–5 failed", "    tool read 6–90 unfinished", "    model demo 90–90 unfinished"])
+  })
+
   it("of a run that still goes on is its last event, whatever time it is now", () => {
     expect(outline(buildSpans(SMALL_RUN.slice(0, 7)))).toEqual([
       "run triage 0–812 unfinished",

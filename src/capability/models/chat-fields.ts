@@ -1,6 +1,6 @@
 // The fields that plain and streamed replies share, in all the ways servers write them. Called by chat-reply.ts and chat-stream.ts.
 import type { ToolCall } from "../../contract/message.ts"
-import type { FinishReason, ModelFailure, Usage } from "../../contract/model.ts"
+import type { FinishReason, ModelFailure, ModelReply, Usage } from "../../contract/model.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -118,8 +118,42 @@ export function idText(id: unknown): string {
   return typeof id === "string" ? id : typeof id === "number" ? String(id) : ""
 }
 
+/**
+ * The calls a reply makes. A second copy under one id is the same call; one that the output limit cut off is none, its name stands in `cutCall`;
+ * what a content filter left over is not run.
+ */
+export function callsOf(
+  drafts: readonly CallDraft[],
+  finish: FinishReason | "malformed_call" | "error" | null,
+  originalName: (name: string) => string,
+): Pick<ModelReply, "calls" | "cutCall"> {
+  if (drafts.length === 0 || finish === "content_filter") return { calls: [] }
+  const copies = new Set<string>()
+  const single = drafts.filter(({ id, name, arguments: text }) => {
+    const copy = JSON.stringify([id, name, text])
+    if (id !== "" && copies.has(copy)) return false
+    copies.add(copy)
+    return true
+  })
+  const cut = finish === "length" ? single.findLast((draft) => !isJson(draft.arguments)) : undefined
+  const calls = finishCalls(
+    single.filter((draft) => draft !== cut),
+    originalName,
+  )
+  return cut === undefined ? { calls } : { calls, cutCall: originalName(cut.name) }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Every call gets an id of its own, where the server gave none or the same twice. */
-export function finishCalls(drafts: readonly CallDraft[], originalName: (name: string) => string): ToolCall[] {
+function finishCalls(drafts: readonly CallDraft[], originalName: (name: string) => string): ToolCall[] {
   const used = new Set<string>()
   return drafts.map(({ id, name, arguments: text, extra }, index) => {
     let own = id

@@ -2,11 +2,16 @@
 // Leaves the argument texts, text protocols and reasoning tags inside the text to capability/protocol.
 import type { ModelFailure, ModelReply } from "../../contract/model.ts"
 import type { CallDraft, Fields, ReplyOptions } from "./chat-fields.ts"
-import { agreedFinish, argumentsText, errorIn, extraOf, finishCalls, finishOf, idText, isFields, MALFORMED_CALL, reasoningOf, textOfContent, usageOf } from "./chat-fields.ts"
+import { agreedFinish, argumentsText, errorIn, extraOf, callsOf, finishOf, idText, isFields, MALFORMED_CALL, reasoningOf, textOfContent, usageOf } from "./chat-fields.ts"
 import { classifyErrorBody } from "./http-errors.ts"
 
 /** How asking went. `said`: what the server wrote about a failure, where that may be a refusal of the form of the request. */
-export type Outcome = { readonly type: "reply"; readonly reply: ModelReply } | { readonly type: "failure"; readonly failure: ModelFailure; readonly said: string | null }
+export type Outcome = { readonly type: "reply"; readonly reply: ModelReply } | Failed
+export interface Failed {
+  readonly type: "failure"
+  readonly failure: ModelFailure
+  readonly said: string | null
+}
 
 const EXCERPT_CHARS = 200
 
@@ -36,14 +41,14 @@ function readParsedReply(parsed: Fields, body: string, options: ReplyOptions): O
   const message = isFields(choice.message) ? choice.message : isFields(choice.delta) ? choice.delta : null
   const plainText = typeof choice.text === "string" ? choice.text : ""
   if (message === null && plainText === "") return failed("empty_response", "the choice has no message", { retryable: true })
-  const drafts = message === null || finish === "content_filter" ? [] : draftsOf(message)
+  const drafts = message === null ? [] : draftsOf(message)
   const text = message === null ? plainText : textOfContent(message.content) || (typeof message.refusal === "string" ? message.refusal : "")
   return {
     type: "reply",
     reply: {
       text,
       reasoning: message === null ? "" : reasoningOf(message),
-      calls: drafts.length === 0 ? [] : finishCalls(drafts, options.originalName),
+      ...callsOf(drafts, finish, options.originalName),
       finish: agreedFinish(finish, drafts.length),
       usage: usageOf(parsed.usage, options.price),
     },

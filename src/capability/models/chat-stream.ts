@@ -4,8 +4,8 @@ import type { FinishReason, ModelEvent, ModelFailure } from "../../contract/mode
 import type { CallAssembly } from "./call-assembly.ts"
 import { callAssembly } from "./call-assembly.ts"
 import type { Fields, ReplyOptions } from "./chat-fields.ts"
-import { agreedFinish, errorIn, finishCalls, finishOf, isFields, MALFORMED_CALL, reasoningOf, textOfContent, usageOf } from "./chat-fields.ts"
-import type { Outcome } from "./chat-reply.ts"
+import { agreedFinish, errorIn, callsOf, finishOf, isFields, MALFORMED_CALL, reasoningOf, textOfContent, usageOf } from "./chat-fields.ts"
+import type { Failed, Outcome } from "./chat-reply.ts"
 import { failed, readChatReply } from "./chat-reply.ts"
 import type { DeltaTemplate } from "./delta-template.ts"
 import { deltaTemplate } from "./delta-template.ts"
@@ -214,7 +214,6 @@ function replied(reading: Reading): Outcome {
     reading.text = refusal
     reading.emit({ type: "text", text: refusal })
   }
-  const drafts = finish === "content_filter" ? [] : reading.assembly.calls
-  const calls = finishCalls(drafts, options.originalName)
-  return { type: "reply", reply: { text: reading.text, reasoning, calls, finish: agreedFinish(finish, calls.length), usage: usageOf(reading.usage, options.price) } }
+  const made = callsOf(reading.assembly.calls, finish, options.originalName)
+  return { type: "reply", reply: { text: reading.text, reasoning, ...made, finish: agreedFinish(finish, made.calls.length), usage: usageOf(reading.usage, options.price) } }
 }

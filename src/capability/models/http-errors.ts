@@ -20,14 +20,14 @@ export function classifyHttpError(response: HttpErrorResponse, now: number): Mod
   const facts = readErrorBody(response.body.slice(0, LIMITS.bodyChars))
   const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]))
   const wait = waitFromHeaders(headers, now) ?? waitFromBody(facts, now)
-  return failure({ ...facts, status: response.status }, wait, statusCode(response.status, facts))
+  return failure({ ...facts, status: response.status }, wait, { fallback: statusCode(response.status, facts) })
 }
 
 /** An error inside a 200 answer or an event of a stream: the parsed body (`{error: …}`), the error itself, or its text. `now` as above. */
 export function classifyErrorBody(error: unknown, now: number = Date.now()): ModelFailure {
   const facts = readErrorBody(error)
   const fallback = facts.status !== null ? statusCode(facts.status, facts) : typeof error === "string" ? "bad_response" : "server_error"
-  return failure(facts, waitFromBody(facts, now), fallback, fallback === "bad_response")
+  return failure(facts, waitFromBody(facts, now), { fallback, retry: fallback === "bad_response" })
 }
 
 /** What the transport threw: refused, reset, DNS, TLS, timeout. Causes are followed. */
@@ -92,12 +92,12 @@ function causes(error: unknown): { name: string; code: string; message: string }
   return found
 }
 
-function failure(facts: ErrorFacts, wait: number | undefined, fallback: ModelErrorCode, retryFallback = false): ModelFailure {
+function failure(facts: ErrorFacts, wait: number | undefined, { fallback, retry = false }: { fallback: ModelErrorCode; retry?: boolean }): ModelFailure {
   const words = `${facts.codes.join(" ")} ${facts.message}`.toLowerCase().slice(0, LIMITS.wordsChars)
   const status = facts.status
   const transient = wait !== undefined && wait <= LIMITS.transientWaitMs
   const code = codeByWords(words, facts, transient) ?? fallback
-  const retryable = code === "rate_limit" ? !tooLargeForRate(words) : RETRYABLE.has(code) || (retryFallback && code === fallback)
+  const retryable = code === "rate_limit" ? !tooLargeForRate(words) : RETRYABLE.has(code) || (retry && code === fallback)
   const text = facts.message.trim() === "" ? facts.codes.join(" ") : facts.message
   const where = status === null ? "" : `HTTP ${status}`
   const message = clean(text === "" ? `${where || "The server reported an error"} without a message` : where === "" ? text : `${where}: ${text}`)

@@ -113,7 +113,7 @@ export function unquote(value: string): string {
 }
 
 /** A list of JSON calls or of Python calls: `[{…}, {…}]`, `[search(query="x")]`. */
-export function listCalls(text: string, start: number, tools: readonly ToolSpec[], { depth }: { depth: number } = { depth: 0 }): Found | null {
+function listCalls(text: string, start: number, tools: readonly ToolSpec[], { depth }: { depth: number } = { depth: 0 }): Found | null {
   const calls: CallText[] = []
   for (let at = start + 1; ; ) {
     at = skip(text, at, /[\s,]*/y)

@@ -15,9 +15,17 @@ interface Rules {
   readonly root: unknown
 }
 
+interface Place {
+  /** Of the rule to be made. */
+  readonly name: string
+  readonly depth: number
+}
+
 export function replyGrammar(tools: readonly ToolSpec[], labels: Labels): string {
   const lines = new Map<string, string>()
-  const actions = tools.map((tool, index) => `${literal(tool.name)} "\\n" ${literal(labels.input)} ${ruleOf(tool.schema, { lines, root: tool.schema }, `t${index}`, 0)}`)
+  const actions = tools.map(
+    (tool, index) => `${literal(tool.name)} "\\n" ${literal(labels.input)} ${ruleOf(tool.schema, { lines, root: tool.schema }, { name: `t${index}`, depth: 0 })}`,
+  )
   const grammar = [
     `root ::= ${literal(labels.thought)} line{1,${THOUGHT_CHARS}} "\\n" ( action | final )`,
     `action ::= ${literal(labels.action)} ( ${actions.join(" | ")} )`,
@@ -37,19 +45,19 @@ export function replyGrammar(tools: readonly ToolSpec[], labels: Labels): string
 }
 
 /** The name of a rule that writes values of the schema; what the grammar cannot say is left to the check afterwards. */
-function ruleOf(schema: unknown, rules: Rules, name: string, depth: number): string {
+function ruleOf(schema: unknown, rules: Rules, { name, depth }: Place): string {
   const node = resolve(schema, rules.root)
   if (node === null || depth > MAX_DEPTH) return "value"
   const choices = Array.isArray(node["enum"]) ? node["enum"] : "const" in node ? [node["const"]] : null
   if (choices !== null && choices.length > 0) return define(rules, name, choices.map((choice) => literal(JSON.stringify(choice))).join(" | "))
   const union = node["anyOf"] ?? node["oneOf"]
-  if (Array.isArray(union)) return define(rules, name, union.map((part, index) => ruleOf(part, rules, `${name}u${index}`, depth + 1)).join(" | "))
+  if (Array.isArray(union)) return define(rules, name, union.map((part, index) => ruleOf(part, rules, { name: `${name}u${index}`, depth: depth + 1 })).join(" | "))
   const types = Array.isArray(node["type"]) ? node["type"] : [node["type"]]
   return define(rules, name, types.map((type, index) => ruleOfType(type, node, { rules, name: `${name}k${index}`, depth })).join(" | "))
 }
 
-function ruleOfType(type: unknown, node: Record<string, unknown>, place: { rules: Rules; name: string; depth: number }): string {
-  const { rules, name, depth } = place
+function ruleOfType(type: unknown, node: Record<string, unknown>, place: Place & { readonly rules: Rules }): string {
+  const { rules, name } = place
   switch (type) {
     case "string":
     case "number":
@@ -60,22 +68,23 @@ function ruleOfType(type: unknown, node: Record<string, unknown>, place: { rules
     case "array":
       return define(rules, name, `"[" ( ${itemRule(node, place)} )? "]"`)
     case "object":
-      return isRecord(node["properties"]) ? define(rules, name, objectBody(node, rules, name, depth)) : "object"
+      return isRecord(node["properties"]) ? define(rules, name, objectBody(node, place)) : "object"
     default:
       return "value"
   }
 }
 
-function itemRule(node: Record<string, unknown>, { rules, name, depth }: { rules: Rules; name: string; depth: number }): string {
-  const item = ruleOf(node["items"] ?? {}, rules, `${name}i`, depth + 1)
+function itemRule(node: Record<string, unknown>, { rules, name, depth }: Place & { readonly rules: Rules }): string {
+  const item = ruleOf(node["items"] ?? {}, rules, { name: `${name}i`, depth: depth + 1 })
   return `${item} ( ", " ${item} ){0,${ITEMS - 1}}`
 }
 
 /** Required members first, in their order, then optional ones, each of which may be left out. */
-function objectBody(node: Record<string, unknown>, rules: Rules, name: string, depth: number): string {
+function objectBody(node: Record<string, unknown>, { rules, name, depth }: Place & { readonly rules: Rules }): string {
   const properties = Object.entries(isRecord(node["properties"]) ? node["properties"] : {})
   const required = new Set(Array.isArray(node["required"]) ? node["required"] : [])
-  const member = (key: string, schema: unknown, index: number): string => `${literal(`${JSON.stringify(key)}: `)} ${ruleOf(schema, rules, `${name}p${index}`, depth + 1)}`
+  const member = (key: string, schema: unknown, index: number): string =>
+    `${literal(`${JSON.stringify(key)}: `)} ${ruleOf(schema, rules, { name: `${name}p${index}`, depth: depth + 1 })}`
   const all = properties.map(([key, schema], index) => ({ text: member(key, schema, index), needed: required.has(key) }))
   const needed = all.filter((entry) => entry.needed).map((entry) => entry.text)
   const optional = all.filter((entry) => !entry.needed).map((entry) => entry.text)

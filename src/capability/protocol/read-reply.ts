@@ -73,6 +73,7 @@ type Fault = Problem | "cut_off" | "empty" | "reasoning_only" | "announced" | "u
 
 function problemOf(scan: Scan, reply: ModelReply, tools: readonly ToolSpec[]): Fault | null {
   const text = scan.answer ?? scan.text
+  if (reply.cutCall !== undefined) return "cut"
   if (reply.finish === "length") return scan.problem === "cut" || scan.calls.length > 0 ? "cut" : text === "" && scan.problem === null ? "reasoning_only" : "cut_off"
   if (scan.problem !== null && !(scan.problem === "no_action" && text !== "" && scan.answer !== null)) return scan.problem
   if (text !== "" && reply.labelled === true && scan.answer === null) return "unlabelled"

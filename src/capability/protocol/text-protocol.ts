@@ -6,7 +6,8 @@ import type { ModelEvent, ModelFailure, ModelRequest } from "../../contract/mode
 import type { Model } from "../../contract/ports.ts"
 import { replyGrammar } from "./grammar.ts"
 import { replySchema } from "./reply-schema.ts"
-import { LABELS, type Labels, type PromptLanguage, textPrompt } from "./text-prompt.ts"
+import type { Labels, PromptLanguage } from "./text-prompt.ts"
+import { LABELS, textPrompt } from "./text-prompt.ts"
 
 const REJECTS_TOOLS =
   /(?:does not|doesn't|do not|not|no|un)\s?-?(?:support|allow|accept|available|enabled|recogni[sz]ed?)\w*\b.{0,60}\b(?:tools?|tool_choice|functions?|function.?calling)\b|\b(?:tools?|tool_choice|functions?|function.?calling)\b.{0,60}\b(?:not|un|n't)\s?-?(?:support|allow|accept|available|enabled|permitted)/i

@@ -5,6 +5,7 @@ import type { SchemaResult } from "../../contract/schema.ts"
 import type { ToolCallInfo, ToolDefinition } from "../../contract/tool.ts"
 import { HelloAgentsError } from "../../infrastructure/errors.ts"
 import { validate } from "../../infrastructure/json/json-schema.ts"
+import { letGo } from "../../infrastructure/let-go.ts"
 import { redactError } from "../../infrastructure/redaction.ts"
 import type { Effect } from "./effects.ts"
 import { makeEffect, readEffect } from "./effects.ts"
@@ -26,26 +27,9 @@ export interface CallFacts {
 
 export async function executeTool(tool: ToolDefinition, args: unknown, facts: CallFacts): Promise<Outcome> {
   if (facts.signal.aborted) return failed("Not run: the run was cancelled.")
-  const controller = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let onAbort: (() => void) | undefined
-  const letGo = new Promise<Outcome>((resolve) => {
-    const give = (text: string, graceMs: number): void => {
-      controller.abort(new Error(text))
-      const end = (): void => resolve(unfinished(tool, text))
-      if (graceMs === 0) end()
-      else setTimeout(end, graceMs)
-    }
-    timer = setTimeout(() => give(`timed out after ${tool.timeoutMs / 1000} s`, 0), tool.timeoutMs)
-    onAbort = () => give("the run was cancelled", ABORT_GRACE_MS)
-    facts.signal.addEventListener("abort", onAbort, { once: true })
-  })
-  try {
-    return await Promise.race([runToEnd(tool, args, callInfo(tool, facts, controller.signal)), letGo])
-  } finally {
-    clearTimeout(timer)
-    if (onAbort !== undefined) facts.signal.removeEventListener("abort", onAbort)
-  }
+  const waited = await letGo((signal) => runToEnd(tool, args, callInfo(tool, facts, signal)), { ms: tool.timeoutMs, signal: facts.signal, graceMs: ABORT_GRACE_MS })
+  if (waited.type === "done") return waited.value
+  return unfinished(tool, waited.type === "timeout" ? `timed out after ${tool.timeoutMs / 1000} s` : "the run was cancelled")
 }
 
 async function runToEnd(tool: ToolDefinition, args: unknown, call: ToolCallInfo<object, string>): Promise<Outcome> {

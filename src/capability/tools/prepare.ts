@@ -10,7 +10,14 @@ import { validate } from "../../infrastructure/json/json-schema.ts"
 import { nearestNames, resolveToolName } from "../../infrastructure/names.ts"
 
 export type PreparedCall =
-  | { readonly type: "ready"; readonly tool: ToolDefinition; readonly arguments: unknown; /** As JSON, before the schema's own transforms. */ readonly json: Record<string, unknown>; readonly key: string; readonly repairs: readonly string[] }
+  | {
+      readonly type: "ready"
+      readonly tool: ToolDefinition
+      readonly arguments: unknown /** As JSON, before the schema's own transforms. */
+      readonly json: Record<string, unknown>
+      readonly key: string
+      readonly repairs: readonly string[]
+    }
   | { readonly type: "refused"; readonly tool: ToolDefinition | null; readonly key: string; readonly message: string }
 
 /** Never throws, never runs anything. `key` is equal for equal calls: tool name and canonical arguments. */
@@ -70,7 +77,14 @@ function refuse(call: ToolCall, tool: ToolDefinition, message: string): Prepared
 
 /** The tool's own schema has the last word: it may know more than its JSON Schema says. */
 function check(call: ToolCall, tool: ToolDefinition, reading: { readonly value: Record<string, unknown>; readonly repairs: readonly string[] }): MaybePromise<PreparedCall> {
-  const ready = (value: unknown): PreparedCall => ({ type: "ready", tool, arguments: value, json: reading.value, key: `${tool.name} ${canonicalJson(reading.value)}`, repairs: reading.repairs })
+  const ready = (value: unknown): PreparedCall => ({
+    type: "ready",
+    tool,
+    arguments: value,
+    json: reading.value,
+    key: `${tool.name} ${canonicalJson(reading.value)}`,
+    repairs: reading.repairs,
+  })
   if (tool.input === null) return ready(reading.value)
   const settle = (result: SchemaResult<unknown>): PreparedCall => (result.issues === undefined ? ready(result.value) : refuse(call, tool, describeIssues(tool, result.issues)))
   const broken = (error: unknown): PreparedCall =>

@@ -8,7 +8,7 @@ import type { HistoryProfile } from "./profile.ts"
 
 export type { HistoryProfile } from "./profile.ts"
 
-export const NO_RESULT = "No result was recorded for this call."
+const NO_RESULT = "No result was recorded for this call."
 
 /**
  * The same array when nothing is wrong, else a valid copy; the input is never changed. Given its own result, it returns that result.

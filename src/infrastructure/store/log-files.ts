@@ -1,7 +1,7 @@
 // The files of one run: one log per writer epoch, each naming what counts of the one before it. Node cannot lock files, so this is
 // the lock: a new writer creates the next epoch, then reads the old one and writes down the length it read; later bytes there never count.
 // Called by file-store.ts. All calls are short and synchronous: claiming must not be interleaved with this process's own appends.
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, writeSync } from "node:fs"
+import { closeSync, fdatasyncSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { LineHead } from "./log-line.ts"
 import { checkVersion, corrupt, LOG_VERSION, readHead, readLine } from "./log-line.ts"
@@ -28,8 +28,6 @@ export interface Segment {
 
 export interface Claim extends End {
   readonly file: number
-  /** The file that goes before, whose counted bytes must be on disk before this epoch's are. */
-  readonly before: string | null
 }
 
 export function logPath(folder: string, epoch: number): string {
@@ -37,7 +35,7 @@ export function logPath(folder: string, epoch: number): string {
 }
 
 /** Epochs of a run, oldest first; empty when there is no such run. */
-export function epochsOf(folder: string): number[] {
+function epochsOf(folder: string): number[] {
   try {
     const names = readdirSync(folder).filter((name) => /^\d{6,}\.jsonl$/.test(name))
     return names.map((name) => Number.parseInt(name, 10)).sort((left, right) => left - right)
@@ -99,14 +97,16 @@ export function claimEpoch(folder: string): Claim {
     const file = createNew(logPath(folder, epoch))
     if (file === null) continue
     try {
-      if (epoch === 1) return { epoch, file, bytes: 0, seq: 0, at: 0, before: null }
+      if (epoch === 1) return { epoch, file, bytes: 0, seq: 0, at: 0 }
       const after = endOfLog(
         folder,
         epochsOf(folder).filter((other) => other < epoch),
       )
       if (after === null) throw corrupt(folder, "its first log is missing")
+      // What is counted on must survive a power cut before the line that counts on it does.
+      syncNow(logPath(folder, after.epoch))
       const bytes = writeAll(file, `${JSON.stringify({ v: LOG_VERSION, epoch, after })}\n`)
-      return { ...after, epoch, file, bytes, before: logPath(folder, after.epoch) }
+      return { ...after, epoch, file, bytes }
     } catch (error) {
       closeSync(file)
       throw error
@@ -193,6 +193,15 @@ function withFile<T>(path: string, look: (file: number, path: string) => T): T {
   const file = openSync(path, "r")
   try {
     return look(file, path)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function syncNow(path: string): void {
+  const file = openSync(path, "r+")
+  try {
+    fdatasyncSync(file)
   } finally {
     closeSync(file)
   }

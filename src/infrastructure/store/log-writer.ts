@@ -11,8 +11,8 @@ import { claimEpoch, counts, endOfLog, isCode, logPath, writeAll } from "./log-f
 import type { OpenFiles } from "./open-files.ts"
 import { checkSequence, staleWriter } from "./sequence.ts"
 
-/** How long a writer waits for a newer one to say what it has read: 10 rounds of 5 ms; it needs one. */
-const SETTLE = { rounds: 10, ms: 5 }
+/** How long a writer waits for a newer one to say what it has read: 200 ms in rounds of 5; it needs one, a busy disk some more. */
+const SETTLE = { rounds: 40, ms: 5 }
 
 const sync = promisify(fsync)
 const syncData = promisify(fdatasync)
@@ -25,7 +25,7 @@ interface Writer {
   readonly epoch: number
   bytes: number
   seq: number
-  /** To be synced with the next write: the log before this one and folders with new names, or a power cut loses the way here. */
+  /** Folders with new names, to be synced with the next durable write: a power cut could lose the way to the log. */
   unsynced: string[]
   /** The sync under way, for the run's next append to wait for. Never rejects. */
   busy: Promise<void> | null
@@ -55,8 +55,7 @@ export async function appendToLog(writers: LogWriters, run: { id: string; folder
   const before = writer.bytes
   try {
     write(writers.files, writer, batch.events)
-    // A later epoch counts on the bytes of the one before: those must not be lost when this log is kept.
-    if (batch.durable || (writer.epoch > 1 && writer.unsynced.length > 0)) await durably(writers, writer)
+    if (batch.durable) await durably(writers, writer)
   } catch (error) {
     takeBack(writers.files, writer, before)
     forget(writers, run.id)
@@ -87,8 +86,9 @@ export function forget(writers: LogWriters, runId: string): void {
 function claim(writers: LogWriters, run: { id: string; folder: string }, expectedSeq: number): Writer {
   // Looked up first, so that a caller who is late does not put a healthy writer out.
   checkSequence(run.id, { expectedSeq, lastSeq: endOfLog(run.folder)?.seq ?? 0 }, [])
-  const { file, epoch, bytes, seq, before } = claimEpoch(run.folder)
-  const unsynced = [run.folder, ...(before === null ? [writers.root] : [before]), ...(writers.rootSynced ? [] : [dirname(writers.root)])]
+  const { file, epoch, bytes, seq } = claimEpoch(run.folder)
+  const above = dirname(writers.root)
+  const unsynced = [run.folder, ...(epoch === 1 ? [writers.root] : []), ...(writers.rootSynced ? [] : [above, dirname(above)])]
   const writer: Writer = { runId: run.id, folder: run.folder, path: logPath(run.folder, epoch), epoch, bytes, seq, unsynced, busy: null }
   writers.files.keep(writer.path, file)
   writers.byRun.set(run.id, writer)
@@ -108,7 +108,7 @@ function write(files: OpenFiles, writer: Writer, events: readonly StoredEvent[])
 
 function durably(writers: LogWriters, writer: Writer): Promise<void> {
   const work = async (): Promise<void> => {
-    await Promise.all([writers.files.use(writer.path, syncData), ...writer.unsynced.map(syncPath)])
+    await Promise.all([writers.files.use(writer.path, syncData), ...writer.unsynced.map(syncFolder)])
     writer.unsynced = []
     writers.rootSynced = true
   }
@@ -149,8 +149,8 @@ function hasNewer(writer: Writer): boolean {
   return statSync(logPath(writer.folder, writer.epoch + 1), { throwIfNoEntry: false }) !== undefined
 }
 
-/** Syncs the log of another epoch, or a folder, without which a new file's name can be lost. */
-async function syncPath(path: string): Promise<void> {
+/** Syncs a folder, without which the name of a new file in it can be lost. */
+async function syncFolder(path: string): Promise<void> {
   let file: number
   try {
     file = openSync(path, "r")

@@ -98,14 +98,14 @@ function responseOf(message: IncomingMessage, connection: Connection): Transport
     text: async () => {
       const body = await decoded(message)
       const chunks: Buffer[] = []
-      await drain<Buffer>(message, body, connection, (chunk) => chunks.push(chunk) > 0)
+      await drain<Buffer>(body, (chunk) => chunks.push(chunk) > 0, { message, connection })
       const [only] = chunks
       return chunks.length === 1 && only !== undefined ? only.toString("utf8") : Buffer.concat(chunks).toString("utf8")
     },
     read: async (onText) => {
       const body = await decoded(message)
       body.setEncoding("utf8")
-      await drain<string>(message, body, connection, onText)
+      await drain<string>(body, onText, { message, connection })
     },
     cancel: () => {
       connection.finish()
@@ -125,7 +125,8 @@ async function decoded(message: IncomingMessage): Promise<Readable> {
 }
 
 /** Reads to the end or until `onChunk` returns false; what comes after that is thrown away, so that the connection can be used again. */
-function drain<Chunk>(message: IncomingMessage, body: Readable, connection: Connection, onChunk: (chunk: Chunk) => boolean): Promise<void> {
+function drain<Chunk>(body: Readable, onChunk: (chunk: Chunk) => boolean, source: { message: IncomingMessage; connection: Connection }): Promise<void> {
+  const { message, connection } = source
   return new Promise((resolve, reject) => {
     let enough = false
     let rest: NodeJS.Timeout | undefined
