@@ -9,6 +9,8 @@ const MAX_PATH_CHARS = 1_000
 /** Absent on Windows, where links and pipes are caught by the checks before and after opening. */
 const OPEN_FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 const OPEN_FOLDER = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_DIRECTORY ?? 0)
+/** Windows cannot. */
+const CAN_OPEN_FOLDERS = constants.O_DIRECTORY !== undefined
 const HANDLES = "/proc/self/fd"
 /** Windows opens these as devices in whatever folder they are named. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
@@ -79,17 +81,21 @@ async function listFolder(cell: Cell, folder: string): Promise<readonly Entry[] 
   const before = await attempt(shown, () => cell.files.lstat(real))
   if (before === null) return null
   if (!before.isDirectory()) throw new Error(`${shown} is a file, not a folder. read_file shows its text.`)
-  // Windows cannot open a folder
-  const handle = constants.O_DIRECTORY === undefined ? null : await attempt(shown, () => cell.files.open(real, OPEN_FOLDER))
+  if (!CAN_OPEN_FOLDERS) return entriesByPath(cell, place)
+  const handle = await attempt(shown, () => cell.files.open(real, OPEN_FOLDER))
+  if (handle === null) return null
   try {
-    const byHandle = handle !== null && (await confirm(cell, place, handle))
-    const readable = byHandle ? `${HANDLES}/${handle?.fd}` : real
-    const entries = await entriesIn(cell, place, readable)
-    if (!byHandle && (await attempt(shown, () => cell.files.realpath(real))) !== real) throw changed(shown)
-    return entries
+    return (await confirm(cell, place, handle)) ? await entriesIn(cell, place, `${HANDLES}/${handle.fd}`) : await entriesByPath(cell, place)
   } finally {
-    await handle?.close()
+    await handle.close()
   }
+}
+
+/** Where no handle can be read as a folder, a link could be there and gone again in between: names may show then, never what stands in files. */
+async function entriesByPath(cell: Cell, place: Place): Promise<readonly Entry[]> {
+  const entries = await entriesIn(cell, place, place.real)
+  if ((await attempt(place.shown, () => cell.files.realpath(place.real))) !== place.real) throw changed(place.shown)
+  return entries
 }
 
 async function entriesIn(cell: Cell, { shown, base, real }: Place, readable: string): Promise<Entry[]> {

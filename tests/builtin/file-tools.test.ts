@@ -151,7 +151,6 @@ describe("search_files", () => {
       matches: [
         { path: "shipping.md", line: 1, text: "# Shipping" },
         { path: "shipping.md", line: 4 },
-        { path: "returns.md", line: 4 },
       ],
     })
     expect(await found("returns")).toEqual({

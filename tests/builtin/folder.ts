@@ -1,4 +1,5 @@
 // A real folder for the file tools, with a neighbour that no tool may see. Gone when the test is over.
+import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -25,4 +26,9 @@ export function folderWith(files: { readonly [path: string]: string | Uint8Array
     writeFileSync(join(root, path), content)
   }
   return { root, outside }
+}
+
+/** A named pipe that nobody writes to: opening it plainly would wait for ever. */
+export function makePipe(path: string): void {
+  execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", path])
 }

@@ -9,7 +9,7 @@ import { fileTools } from "hello-agents/tools"
 import { describe, expect, it, onTestFinished, test } from "vitest"
 import type { FileSystem } from "../../src/builtin/jail.ts"
 import { jail } from "../../src/builtin/jail.ts"
-import { folderWith, SECRET } from "./folder.ts"
+import { folderWith, makePipe, SECRET } from "./folder.ts"
 import { runTool } from "./run-tool.ts"
 
 const example = 'Give a path inside the folder as list_files shows it, such as "reports/2024.md".'
@@ -122,9 +122,11 @@ describe("a link", () => {
   ])("to %s is refused, not listed and not searched", async (_, target, path) => {
     const { root, outside } = folderWith({ "a.txt": "inside" })
     symlinkSync(target(outside), join(root, "link"))
-    expect(await read(root, path)).toBe(behind(path))
-    expect(await use(root, "list_files", {})).toBe("a.txt (6 bytes)")
-    expect(await use(root, "search_files", { query: `${SECRET} root inside` })).toBe('{"matches":[{"path":"a.txt","line":1,"text":"inside"}]}')
+    for (const hidden of [false, true]) {
+      expect(await read(root, path, { hidden })).toBe(behind(path))
+      expect(await use(root, "list_files", {}, { hidden })).toBe("a.txt (6 bytes)")
+      expect(await use(root, "search_files", { query: `${SECRET} root inside` }, { hidden })).toBe('{"matches":[{"path":"a.txt","line":1,"text":"inside"}]}')
+    }
   })
 
   it("through other links inside is refused at the last one", async () => {
@@ -165,7 +167,7 @@ describe("what is no regular file", () => {
 
   it("is refused at once, though nobody writes to the pipe", async () => {
     const { root } = folderWith({ "a.txt": "inside" })
-    execFileSync("mkfifo", [join(root, "pipe")])
+    makePipe(join(root, "pipe"))
     expect(await read(root, "pipe")).toBe(special("pipe"))
     expect(await use(root, "list_files", {})).toBe("a.txt (6 bytes)")
     expect(await use(root, "search_files", { query: "inside" })).toContain("a.txt")
@@ -248,7 +250,7 @@ describe("a disk that changes between a check and its use", () => {
     }) as FileSystem["open"],
   })
   const opened = async (root: string, path: string, files: FileSystem): Promise<string> => {
-    const handle = await jail(root, { hidden: false, files }).open(path)
+    const handle = await jail(root, { hidden: true, files }).open(path)
     const text = await handle?.readFile("utf8")
     await handle?.close()
     return text ?? "nothing"
@@ -263,7 +265,7 @@ describe("a disk that changes between a check and its use", () => {
         changing(system, () => {}),
       ),
     ).toBe("inside")
-    expect(await jail(root, { hidden: false, files: changing(system, () => {}) }).list("a")).toEqual([{ path: "a/b.txt", type: "file", bytes: 6 }])
+    expect(await jail(root, { hidden: true, files: changing(system, () => {}) }).list("a")).toEqual([{ path: "a/b.txt", type: "file", bytes: 6 }])
   })
 
   it.each(systems)("does not follow a link put in place of the file, %s", async (_, system) => {
@@ -291,14 +293,36 @@ describe("a disk that changes between a check and its use", () => {
       renameSync(join(root, "a"), join(root, "moved"))
       symlinkSync(outside, join(root, "a"))
     }
-    await expect(jail(root, { hidden: false, files: changing(system, swap) }).list("a/deep")).rejects.toThrow(refused)
+    await expect(jail(root, { hidden: true, files: changing(system, swap) }).list("a/deep")).rejects.toThrow(refused)
+  })
+
+  it.each(systems)("does not read what was outside while it was opened, though the folder is back, %s", async (_, system) => {
+    const { root, outside } = folderWith({ "a/secret.txt": "inside" })
+    const open = async (path: string, flags: number): Promise<fileSystem.FileHandle> => {
+      renameSync(join(root, "a"), join(root, "moved"))
+      symlinkSync(outside, join(root, "a"))
+      return fileSystem.open(path, flags).finally(() => {
+        rmSync(join(root, "a"))
+        renameSync(join(root, "moved"), join(root, "a"))
+      })
+    }
+    await expect(opened(root, "a/secret.txt", { ...fileSystem, ...system, open: open as FileSystem["open"] })).rejects.toThrow(refused)
+  })
+
+  it("does not list a link that comes where a folder went", async () => {
+    const { root, outside } = folderWith({ "a/b.txt": "inside" })
+    const open = async (path: string, flags: number): Promise<fileSystem.FileHandle> => {
+      renameSync(join(root, "a"), join(root, "moved"))
+      return fileSystem.open(path, flags).finally(() => symlinkSync(outside, join(root, "a")))
+    }
+    expect(await jail(root, { hidden: true, files: { ...fileSystem, open: open as FileSystem["open"] } }).list("a")).toBe(null)
   })
 
   it("does not wait for a pipe put in place of the file", async () => {
     const { root } = folderWith({ "a.txt": "inside" })
     const swap = (): void => {
       rmSync(join(root, "a.txt"))
-      execFileSync("mkfifo", [join(root, "a.txt")])
+      makePipe(join(root, "a.txt"))
     }
     await expect(opened(root, "a.txt", changing({}, swap))).rejects.toThrow(refused)
   })
@@ -318,8 +342,9 @@ for (;;) {
 }`,
     )
     const child = fork(swapper, [root])
+    onTestFinished(() => void child.kill("SIGKILL"))
     await once(child, "message")
-    const inside = jail(root, { hidden: false })
+    const inside = jail(root, { hidden: true })
     const seen = new Map<string, number>()
     for (let round = 0; round < 600; round += 1) {
       const text = await opened(root, "a/secret.txt", fileSystem).catch((error: Error) => error.message)

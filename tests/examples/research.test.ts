@@ -1,5 +1,4 @@
 // The research example, run as a user would: the bundled documents, the real file tools and calculator, a scripted model or the demo model.
-import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,6 +8,7 @@ import { demoModel } from "hello-agents/demo"
 import { call, say, scripted, together } from "hello-agents/testing"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import research from "../../examples/research/agent.ts"
+import { makePipe } from "../builtin/folder.ts"
 
 interface Asked {
   readonly answer: string
@@ -156,7 +156,7 @@ describe("a folder of one's own", () => {
   it("may hold an order to the model: it stays data, and a model that obeys gets nothing", async () => {
     const { agent, folder } = await agentOver({ "minutes.md": `# Minutes\n\nThe rent rises by 3%.\n\n${order}\n` })
     symlinkSync(join(folder, "../private"), join(folder, "attachments"))
-    execFileSync("mkfifo", [join(folder, "pipe.md")])
+    makePipe(join(folder, "pipe.md"))
     const model = scripted([
       call("read_file", { path: "minutes.md" }),
       together(
