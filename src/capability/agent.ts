@@ -1,7 +1,9 @@
 // `agent()`: what a team writes becomes a definition with everything settled. Mistakes are thrown here, before any run.
 import type { Agent, AgentDefinition, AgentOptions, End } from "../contract/agent.ts"
+import type { ToolSpec } from "../contract/model.ts"
 import type { Model } from "../contract/ports.ts"
 import type { Schema, SchemaInput, SchemaOutput } from "../contract/schema.ts"
+import type { ToolDefinition } from "../contract/tool.ts"
 import { HelloAgentsError } from "../infrastructure/errors.ts"
 
 /** @throws HelloAgentsError `agent_invalid` if two tools share a name. */
@@ -19,12 +21,17 @@ export function agent<const Name extends string, C extends Schema = Schema<objec
     settings: options.settings ?? {},
     protocol: options.protocol ?? "auto",
     tools: tools as AgentDefinition["tools"],
+    specs: (tools as AgentDefinition["tools"]).map(toolSpec),
     output: options.output ?? null,
     limits: options.limits ?? {},
     fallback: options.fallback ?? null,
     members: () => new Map([[name, definition]]),
   }
   return { name, definition }
+}
+
+export function toolSpec({ name, description, schema, examples }: ToolDefinition): ToolSpec {
+  return { name, description, schema, examples }
 }
 
 export function modelList(model: Model | readonly Model[] | undefined): readonly Model[] {

@@ -1,5 +1,5 @@
 // An agent: instructions, tools, models, limits. `agent()` in capability/agent.ts makes one.
-import type { Settings } from "./model.ts"
+import type { Settings, ToolSpec } from "./model.ts"
 import type { Model } from "./ports.ts"
 import type { Schema } from "./schema.ts"
 import type { Tool, ToolDefinition } from "./tool.ts"
@@ -48,6 +48,8 @@ export interface AgentDefinition {
   readonly settings: Settings
   readonly protocol: Protocol
   readonly tools: readonly ToolDefinition[]
+  /** The tools as models see them; one array for all runs, so that adapters can keep its text. */
+  readonly specs: readonly ToolSpec[]
   readonly output: Schema | null
   readonly limits: Limits
   readonly fallback: string | null

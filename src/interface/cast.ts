@@ -1,11 +1,10 @@
 // Selects what an agent may use in one run: models (the run's or its own), tools by name and tag, settings. Called by the runner.
 import type { AgentDefinition } from "../contract/agent.ts"
 import type { ResolvedLimits } from "../contract/event.ts"
-import type { ToolSpec } from "../contract/model.ts"
 import type { Model } from "../contract/ports.ts"
 import type { RunOptions } from "../contract/run.ts"
 import type { ToolDefinition } from "../contract/tool.ts"
-import { modelList } from "../capability/agent.ts"
+import { modelList, toolSpec } from "../capability/agent.ts"
 import { autoProtocol, textProtocol } from "../capability/protocol/text-protocol.ts"
 import { digest } from "../infrastructure/digest.ts"
 import { HelloAgentsError } from "../infrastructure/errors.ts"
@@ -35,8 +34,16 @@ export function castAgent(definition: AgentDefinition, options: CastOptions): Ca
   }
   const settings = { ...definition.settings, ...options.settings }
   const speaking = models.map((model) => speak(model, definition.protocol, settings.language ?? "en"))
-  const tools = selectTools(definition.tools, options.tools).map((tool) => (speaksText(definition, models) ? shortResults(tool) : tool))
-  return { definition, models: speaking, speaksText: speaksText(definition, models), tools, specs: tools.map(toSpec), settings }
+  const selected = selectTools(definition.tools, options.tools)
+  const tools = speaksText(definition, models) ? selected.map(shortResults) : selected
+  return {
+    definition,
+    models: speaking,
+    speaksText: speaksText(definition, models),
+    tools,
+    specs: selected === definition.tools ? definition.specs : tools.map(toolSpec),
+    settings,
+  }
 }
 
 function speak(model: Model, protocol: AgentDefinition["protocol"], language: "en" | "zh"): Model {
@@ -94,10 +101,6 @@ export function resolveLimits(cast: Cast, options: CastOptions): ResolvedLimits 
 /** Which agent this was: changes with its instructions, tools and models. */
 export function castHash(cast: Cast, context: object): string {
   return digest(JSON.stringify([cast.definition.name, cast.definition.instructions(context), cast.specs, cast.models.map(({ name }) => name)]))
-}
-
-function toSpec({ name, description, schema, examples }: ToolDefinition): ToolSpec {
-  return { name, description, schema, examples }
 }
 
 function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {

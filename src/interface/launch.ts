@@ -6,6 +6,7 @@ import type { Clock } from "../contract/ports.ts"
 import type { LiveRun, RunOptions, RunResult } from "../contract/run.ts"
 import type { State } from "../contract/state.ts"
 import { pruneHistory } from "../capability/memory/prune.ts"
+import { abortHub } from "../infrastructure/abort-hub.ts"
 import { loop } from "../orchestration/loop.ts"
 import type { Cast, World } from "../orchestration/world.ts"
 import { castAgent } from "./cast.ts"
@@ -76,7 +77,17 @@ async function loopWatched(beginning: Beginning, cast: World["cast"], given: Lau
   }
   const kept = options.store === undefined ? null : keepIn(options.store, runId, { fromSeq: beginning.state?.seq ?? 0, onOutside })
   try {
-    return await loop(beginning.state, beginning.first, { cast, clock, signal: controller.signal, prune: pruneHistory, stream, log: kept?.log ?? null, onOutside, publish })
+    return await loop(beginning.state, beginning.first, {
+      cast,
+      clock,
+      signal: controller.signal,
+      aborts: abortHub(controller.signal),
+      prune: pruneHistory,
+      stream,
+      log: kept?.log ?? null,
+      onOutside,
+      publish,
+    })
   } finally {
     kept?.release()
   }

@@ -92,7 +92,7 @@ type Answer =
 async function ask(model: Model, state: State, scene: ModelScene & { audience: Audience | null }): Promise<Answer> {
   const ms = state.limits.ms === null ? LONGEST_CALL_MS : Math.min(LONGEST_CALL_MS, Math.max(1, state.limits.ms - state.activeMs))
   try {
-    const waited = await letGo((signal) => listen(model.ask(request(state, scene, signal)), scene.audience), { ms, signal: scene.world.signal, graceMs: 0 })
+    const waited = await letGo((signal) => listen(model.ask(request(state, scene, signal())), scene.audience), { ms, aborts: scene.world.aborts, graceMs: 0 })
     if (waited.type === "done") return waited.value
     return waited.type === "timeout" ? failure("timeout", `the model gave no answer within ${Math.round(ms / 1000)} s`, false) : failure("network", "the call was cancelled", false)
   } catch (error) {

@@ -45,14 +45,14 @@ export async function* runCalls(calls: readonly Call[], state: State, scene: Cal
 async function runOne(call: Call, state: State, scene: CallScene): Promise<Outcome> {
   const ready = await prepare(call.call, scene)
   if (ready.type === "refused") return { type: "failed", text: ready.message, retryable: false }
-  const { publish, signal } = scene.world
+  const { publish, aborts } = scene.world
   const callId = call.call.id
   return executeTool(ready.tool, ready.arguments, {
     runId: state.runId,
     callId,
     idempotencyKey: keyOf(call, state),
     context: state.context,
-    signal,
+    aborts,
     progress: (note) => publish({ type: "tool_progress", callId, note }),
     log: (note, data) => publish({ type: "tool_log", callId, note, data }),
   })

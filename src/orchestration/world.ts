@@ -3,6 +3,7 @@ import type { AgentDefinition } from "../contract/agent.ts"
 import type { LiveEvent, RunEvent, StoredEvent } from "../contract/event.ts"
 import type { Settings, ToolSpec } from "../contract/model.ts"
 import type { Clock, Model, Prune } from "../contract/ports.ts"
+import type { AbortHub } from "../infrastructure/abort-hub.ts"
 import type { ToolDefinition } from "../contract/tool.ts"
 
 /** An agent as this run sees it: tools and models selected, specs made once. */
@@ -21,6 +22,8 @@ export interface World {
   readonly cast: (agent: string) => Cast
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** The same signal, for calls that want to hear of it. */
+  readonly aborts: AbortHub
   readonly prune: Prune
   /** Somebody reads along: ask models for deltas. */
   readonly stream: boolean

@@ -280,6 +280,22 @@ describe("run takes from the configuration", SLOW, () => {
     expect((JSON.parse((await program(["trace", "ls", "--json", "--store", "other"])).out) as unknown[]).length).toBe(0)
   })
 
+  it("no model for an agent that brings its own, unless the command line names one", async () => {
+    const url = await serve([say("own"), say("flagged")])
+    const own = `openai({ baseUrl: "${url}", model: "own" })`
+    place.put(
+      "agent.ts",
+      `import { agent } from "hello-agents"\nimport { openai } from "hello-agents/openai"\nexport default agent({ name: "a", instructions: "", model: ${own} })\n`,
+    )
+    place.put("hello-agents.config.json", { llm: { base_url: url, model: "from-file" } })
+    const first = await program(["run", "--agent", "agent.ts", "hello"])
+    const second = await program(["run", "--agent", "agent.ts", "hello", "-m", "flagged"])
+    expect([first.out, second.out]).toEqual(["own\n", "flagged\n"])
+    expect(first.err).toContain("model   own (named by the agent)")
+    expect(second.err).toContain("model   flagged (from --model, hello-agents.config.json:3)")
+    expect([body(0)?.["model"], body(1)?.["model"]]).toEqual(["own", "flagged"])
+  })
+
   it("the models to fall back to, on the same server", async () => {
     const url = await serve([jsonAnswer({ error: { message: "no such model", code: "model_not_found" } }, { status: 404 }), say("from the second")])
     place.put("agent.ts", AGENT)

@@ -6,16 +6,17 @@ import { fromWire, toWire } from "./wire.mjs"
 
 const OUTCOMES = { final: "final", max_turns: "max_steps", repeated_call: "loop_detected", aborted: "aborted" }
 
-export async function loopRow(input) {
-  if (input.concurrentUsers === undefined) return play(input, input.user)
-  const runs = await Promise.all(input.concurrentUsers.map((user) => play({ ...input, script: input.scriptPerUser }, user)))
+/** `modelOf` makes the model of one run, with `requests` of its own; the default plays the script without a network. */
+export async function loopRow(input, modelOf = (script, user) => scripted(steps(script, user))) {
+  if (input.concurrentUsers === undefined) return play(input, input.user, modelOf)
+  const runs = await Promise.all(input.concurrentUsers.map((user) => play({ ...input, script: input.scriptPerUser }, user, modelOf)))
   return { ...runs[0], perUser: runs.map((run, index) => ({ user: input.concurrentUsers[index], finalText: run.finalText, history: run.history })) }
 }
 
-async function play(input, user) {
+async function play(input, user, modelOf) {
   const world = { runs: {}, now: 0, most: 0, aborter: new AbortController() }
   const tools = Object.entries(input.tools).map(([name, behaviour]) => toolOf(name, behaviour, { world, input }))
-  const model = scripted(steps(input, user))
+  const model = await modelOf(input, user)
   const { maxSteps, maxToolCallsPerTurn, maxConcurrentTools } = input.limits
   const limits = { turns: maxSteps, callsPerReply: maxToolCallsPerTurn, callsAtOnce: maxConcurrentTools }
   const started = Date.now()

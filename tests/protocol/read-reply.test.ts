@@ -237,6 +237,7 @@ describe("labels", () => {
     ["in a fence", `\`\`\`\nThought: t\nAction: run\nAction Input: ${body}\n\`\`\``],
     ["in one line", `Thought: t. Action: run Action Input: ${body}`],
     ["input on the action line", `Thought: t\nAction: run(${body})`],
+    ["input in brackets after a blank", `Thought: t\nAction: run (${body})`],
     ["Python on the action line", 'Thought: t\nAction: run(command="date")'],
     ["brackets", "Thought: t\nAction: run[date]"],
     ["bare word", "Thought: t\nAction: run\nAction Input: date"],

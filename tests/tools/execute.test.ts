@@ -4,6 +4,7 @@ import type { Tool } from "../../src/contract/tool.ts"
 import type { CallFacts } from "../../src/capability/tools/execute.ts"
 import { executeTool } from "../../src/capability/tools/execute.ts"
 import { tool } from "../../src/capability/tools/tool.ts"
+import { abortHub } from "../../src/infrastructure/abort-hub.ts"
 import { HelloAgentsError } from "../../src/infrastructure/errors.ts"
 
 const facts = (more: Partial<CallFacts> = {}): CallFacts => ({
@@ -11,7 +12,7 @@ const facts = (more: Partial<CallFacts> = {}): CallFacts => ({
   callId: "c1",
   idempotencyKey: "r1:c1",
   context: {},
-  signal: new AbortController().signal,
+  aborts: abortHub(new AbortController().signal),
   progress: () => {},
   log: () => {},
   ...more,
@@ -174,13 +175,13 @@ describe("a tool that does not come back", () => {
   test("when the run is cancelled it may say within a moment how it ended", async () => {
     const controller = new AbortController()
     const tidy = tool({ name: "t", description: "…", execute: (_, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve("rolled back"))) })
-    const outcome = executeTool(tidy, {}, facts({ signal: controller.signal }))
+    const outcome = executeTool(tidy, {}, facts({ aborts: abortHub(controller.signal) }))
     controller.abort()
     expect(await outcome).toMatchObject({ type: "ok", text: "rolled back" })
   })
   test("a deaf one is let go soon after the run was cancelled", async () => {
     const controller = new AbortController()
-    const outcome = executeTool(giving(never), {}, facts({ signal: controller.signal }))
+    const outcome = executeTool(giving(never), {}, facts({ aborts: abortHub(controller.signal) }))
     controller.abort()
     await vi.advanceTimersByTimeAsync(200)
     expect(await outcome).toMatchObject({ type: "unknown" })

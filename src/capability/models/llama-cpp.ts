@@ -238,10 +238,7 @@ async function* write({ model, sequence, prompt }: Session, request: ModelReques
 /** A grammar that the library refuses would be refused again: null is remembered too. */
 async function compiled({ llama, grammars }: Session, text: string): Promise<unknown> {
   if (!grammars.has(text)) {
-    grammars.set(
-      text,
-      await llama.createGrammar({ grammar: text }).catch(() => null),
-    )
+    grammars.set(text, await llama.createGrammar({ grammar: text }).catch(() => null))
   }
   const [oldest] = grammars.keys()
   if (oldest !== undefined && grammars.size > DEFAULTS.grammars) grammars.delete(oldest)

@@ -129,8 +129,10 @@ function listCalls(text: string, start: number, tools: readonly ToolSpec[], { de
 /** `search(query="x", limit=2)`. A single value without a name belongs to the only property it can belong to. */
 export function pythonCall(text: string, start: number, tools: readonly ToolSpec[]): Found | null {
   const name = matchAt(NAME, text, start)?.[0]
-  if (name === undefined || text[start + name.length] !== "(") return null
-  const fields = readFields(text, start + name.length)
+  if (name === undefined) return null
+  const bracket = skip(text, start + name.length, / ?/y)
+  if (text[bracket] !== "(") return null
+  const fields = readFields(text, bracket)
   if (fields.state === "odd") return null
   if (fields.state === "cut") return { end: -1, calls: [] }
   const only = fields.entries.get("0")
@@ -164,7 +166,7 @@ function namedCall(text: string, start: number, tools: readonly ToolSpec[]): Fou
   const name = matchAt(NAME, text, nameStart)?.[0]
   if (name === undefined) return null
   const separated = skip(text, nameStart + name.length, BETWEEN_NAME_AND_INPUT)
-  if (text[separated] === "(") return pythonCall(text, nameStart, tools)
+  if (text[skip(text, separated, / ?/y)] === "(") return pythonCall(text, nameStart, tools)
   const from = skip(text, separated, FENCE)
   if (text[from] === "{") {
     const input = isGemma ? quoteTokens(text, from) : { end: balancedEnd(text, from), json: null }

@@ -25,6 +25,7 @@ export interface ReplyReading {
  * Half an answer (finish `length`), an empty one, and half a call are `unknown`; their feedback says what to write instead.
  */
 export function readReply(reply: ModelReply, tools: readonly ToolSpec[]): ReplyReading {
+  if (reply.calls.length > 0 && reply.text === "") return nativeOnly(reply, tools)
   const scan = scanReply(reply.text, tools)
   const notes = [...scan.notes]
   const native = nativeCalls(reply, tools, notes)
@@ -40,20 +41,31 @@ export function readReply(reply: ModelReply, tools: readonly ToolSpec[]): ReplyR
   return { reading: { type: "final", text: scan.answer ?? scan.text }, reasoning: joined([...reasoningParts, scan.thoughts]), notes }
 }
 
+/** The common case of function calling: calls and nothing else. */
+function nativeOnly(reply: ModelReply, tools: readonly ToolSpec[]): ReplyReading {
+  const notes: string[] = []
+  return { reading: { type: "action", text: "", calls: nativeCalls(reply, tools, notes) }, reasoning: joined([reply.reasoning]), notes }
+}
+
 function nativeCalls(reply: ModelReply, tools: readonly ToolSpec[], notes: string[]): readonly ToolCall[] {
   const seen = new Set<string>()
   const calls: ToolCall[] = []
   for (const call of reply.calls) {
-    const key = JSON.stringify([call.id, call.name, call.arguments])
+    const key = reply.calls.length === 1 ? "" : JSON.stringify([call.id, call.name, call.arguments])
     if (call.id !== "" && seen.has(key)) {
       notes.push(`a second copy of the call ${call.id} was dropped`)
       continue
     }
     seen.add(key)
-    calls.push({ ...call, name: resolved(call.name, tools, notes) })
+    calls.push(named(call, tools, notes))
   }
   if (calls.length > 0 && reply.finish !== "tool_calls") notes.push(`calls came with the finish reason ${reply.finish}`)
   return calls
+}
+
+function named(call: ToolCall, tools: readonly ToolSpec[], notes: string[]): ToolCall {
+  const name = resolved(call.name, tools, notes)
+  return name === call.name ? call : { ...call, name }
 }
 
 function writtenCalls(scan: Scan, reply: ModelReply, { tools, notes }: { tools: readonly ToolSpec[]; notes: string[] }): readonly ToolCall[] {

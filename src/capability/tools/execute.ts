@@ -5,6 +5,7 @@ import type { SchemaResult } from "../../contract/schema.ts"
 import type { ToolCallInfo, ToolDefinition } from "../../contract/tool.ts"
 import { HelloAgentsError } from "../../infrastructure/errors.ts"
 import { validate } from "../../infrastructure/json/json-schema.ts"
+import type { AbortHub } from "../../infrastructure/abort-hub.ts"
 import { letGo } from "../../infrastructure/let-go.ts"
 import { redactError } from "../../infrastructure/redaction.ts"
 import type { Effect } from "./effects.ts"
@@ -20,14 +21,14 @@ export interface CallFacts {
   readonly idempotencyKey: string
   /** As it was when the turn began; frozen. */
   readonly context: object
-  readonly signal: AbortSignal
+  readonly aborts: AbortHub
   readonly progress: (note: string) => void
   readonly log: (note: string, data?: object) => void
 }
 
 export async function executeTool(tool: ToolDefinition, args: unknown, facts: CallFacts): Promise<Outcome> {
-  if (facts.signal.aborted) return failed("Not run: the run was cancelled.")
-  const waited = await letGo((signal) => runToEnd(tool, args, callInfo(tool, facts, signal)), { ms: tool.timeoutMs, signal: facts.signal, graceMs: ABORT_GRACE_MS })
+  if (facts.aborts.signal.aborted) return failed("Not run: the run was cancelled.")
+  const waited = await letGo((signal) => runToEnd(tool, args, callInfo(tool, facts, signal)), { ms: tool.timeoutMs, aborts: facts.aborts, graceMs: ABORT_GRACE_MS })
   if (waited.type === "done") return waited.value
   return unfinished(tool, waited.type === "timeout" ? `timed out after ${tool.timeoutMs / 1000} s` : "the run was cancelled")
 }
@@ -63,10 +64,12 @@ async function settle(tool: ToolDefinition, effect: Effect): Promise<Outcome> {
   return { type: "ok", text, ...(text !== full && { full }), context: effect.context, handoff: effect.handoff }
 }
 
-function callInfo(tool: ToolDefinition, facts: CallFacts, signal: AbortSignal): ToolCallInfo<object, string> {
+function callInfo(tool: ToolDefinition, facts: CallFacts, signal: () => AbortSignal): ToolCallInfo<object, string> {
   return {
     context: facts.context,
-    signal,
+    get signal() {
+      return signal()
+    },
     runId: facts.runId,
     callId: facts.callId,
     idempotencyKey: facts.idempotencyKey,
