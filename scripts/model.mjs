@@ -2,9 +2,8 @@
 // Sources are tried in their order; one that fails says why, and what it gave counts only if its hash is right. Nothing else needs this.
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { constants, copyFileSync, createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs"
+import { closeSync, constants, copyFileSync, createReadStream, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
@@ -91,6 +90,7 @@ async function download(url, { model, part, say }) {
   const silence = new AbortController()
   const listen = () => setTimeout(() => silence.abort(new Error(`nothing came for ${DEFAULTS.silenceMs / 1000} s`)), DEFAULTS.silenceMs)
   let timer = listen()
+  let out = null
   try {
     const response = await fetch(url, { signal: silence.signal, headers: had > 0 ? { range: `bytes=${had}-` } : {} })
     if (response.status === 416) rmSync(part, { force: true })
@@ -98,22 +98,22 @@ async function download(url, { model, part, say }) {
     const goesOn = response.status === 206
     let seen = goesOn ? had : 0
     let told = -1
-    const counted = async function* (chunks) {
-      for await (const chunk of chunks) {
-        clearTimeout(timer)
-        timer = listen()
-        seen += chunk.length
-        const tenth = Math.floor((10 * seen) / model.bytes)
-        if (tenth > told) say(`  ${megabytes(seen)} of ${megabytes(model.bytes)}`)
-        told = Math.max(told, tenth)
-        yield chunk
-      }
+    out = openSync(part, goesOn ? "a" : "w")
+    for await (const chunk of response.body) {
+      clearTimeout(timer)
+      timer = listen()
+      // at once, so that what came before the line broke is kept
+      writeSync(out, chunk)
+      seen += chunk.length
+      const tenth = Math.floor((10 * seen) / model.bytes)
+      if (tenth > told) say(`  ${megabytes(seen)} of ${megabytes(model.bytes)}`)
+      told = Math.max(told, tenth)
     }
-    await pipeline(Readable.fromWeb(response.body), counted, createWriteStream(part, { flags: goesOn ? "a" : "w" }))
   } catch (error) {
     throw new Error(error.cause?.message ?? error.message, { cause: error })
   } finally {
     clearTimeout(timer)
+    if (out !== null) closeSync(out)
   }
 }
 

@@ -320,7 +320,7 @@ describe("reasoning", () => {
 
 describe("unknown replies say what is wrong and what to write", () => {
   const format =
-    "To use a tool, call it, or write exactly:\nAction: <one of get_weather, run, ping, set_flags>\nAction Input: <one JSON object with the arguments>\nTo answer, write:\nFinal Answer: <your answer>"
+    'Tools: get_weather, run, ping, set_flags. To use one, call it, or write two lines such as:\nAction: get_weather\nAction Input: {"city":"text"}\nTo answer, begin with the label:\nFinal Answer:'
   it.each<[string, ModelReply, string]>([
     ["empty", reply(" \n"), "Your reply was empty."],
     ["only reasoning", reply("", { reasoning: "hm" }), "Your reply held only reasoning, no answer and no tool call."],
@@ -367,8 +367,8 @@ describe("unknown replies say what is wrong and what to write", () => {
     expect(readReply(given, tools).reading).toMatchObject({ type: "unknown", feedback: `${first}\n${format}` })
   })
   it("names no tools where there are none, and the first twenty of many", () => {
-    expect(readReply(reply(""), []).reading).toEqual({ type: "unknown", text: "", feedback: "Your reply was empty.\nTo answer, write:\nFinal Answer: <your answer>" })
+    expect(readReply(reply(""), []).reading).toEqual({ type: "unknown", text: "", feedback: "Your reply was empty.\nTo answer, begin with the label:\nFinal Answer:" })
     const many = Array.from({ length: 22 }, (_, index) => tool(`t${index}`, {}))
-    expect(readReply(reply(""), many).reading).toMatchObject({ feedback: expect.stringContaining(", t19 and 2 more>") })
+    expect(readReply(reply(""), many).reading).toMatchObject({ feedback: expect.stringContaining(", t19 and 2 more. To use one") })
   })
 })

@@ -26,8 +26,10 @@ describe("the text protocol", () => {
     const [request] = model.requests
     expect(request?.tools).toEqual([])
     expect(request?.settings).toEqual({ stop: ["\nObservation:"] })
-    expect(request?.instructions).toMatch(/^You answer questions about orders\.\n\nYou can use these tools:\n- get_order: Looks up one order/)
+    expect(request?.instructions).toMatch(/^You answer questions about orders\.\n\nTools:\n- get_order: Looks up one order/)
     expect(request?.instructions).toContain('Action Input: {"order_id":"A1001"}')
+    expect(request?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"])
+    expect(request?.messages[1]?.content).toBe('Thought: I need get_order first.\nAction: get_order\nAction Input: {"order_id":"A1001"}')
   })
   test("plays a task: the same events and the same history as native calling", async () => {
     const model = scripted([say(action), say("Thought: I know it.\nFinal Answer: A1001 was shipped.")])
@@ -44,15 +46,15 @@ describe("the text protocol", () => {
     expect(shown.trim()).toBe("A1001 was shipped.")
     expect(types).toEqual(["run_start", "model_start", "model_end", "tool_check", "tool_start", "tool_end", "turn_end", "model_start", "model_end", "run_end"])
     expect(result.messages[1]).toMatchObject({ role: "assistant", calls: [{ id: "c1", name: "get_order" }] })
-    expect(model.requests[1]?.messages[1]?.content).toContain('Action: get_order\nAction Input: {"order_id": "A1001"}')
-    expect(model.requests[1]?.messages[2]).toMatchObject({ role: "user", content: expect.stringMatching(/^Observation: A1001 was shipped/) })
+    expect(model.requests[1]?.messages[5]?.content).toContain('Action: get_order\nAction Input: {"order_id": "A1001"}')
+    expect(model.requests[1]?.messages[6]).toMatchObject({ role: "user", content: expect.stringMatching(/^Observation: A1001 was shipped/) })
   })
   test("shows at most 1,500 characters of a result and asks at most 6 times", async () => {
     const model = scripted(Array.from({ length: 9 }, (_, n) => say(action.replace("A1001", `A${n}`))))
     const result = await run(support("text"), "go", { model })
     expect(result).toMatchObject({ ok: false, stop: { reason: "max_turns" } })
     expect(model.requests).toHaveLength(6)
-    const observation = String(model.requests[1]?.messages[2]?.content)
+    const observation = String(model.requests[1]?.messages[6]?.content)
     expect(observation.length).toBeGreaterThan(1_500)
     expect(observation.length).toBeLessThan(1_700)
   })
@@ -66,15 +68,15 @@ describe("the text protocol", () => {
     const model = scripted([say("It was probably shipped."), say("Surely.")])
     const result = await run(support("text"), "Where?", { model })
     expect(result).toMatchObject({ ok: false, answer: "", stop: { reason: "unknown_output" } })
-    expect(model.requests[1]?.messages.at(-1)?.content).toContain("Action: <one of get_order>")
+    expect(model.requests[1]?.messages.at(-1)?.content).toContain("Action: get_order\nAction Input: ")
   })
   test("speaks Chinese", async () => {
     const model = scripted([say('思考：需要查订单\n行动：get_order\n行动输入：{"order_id": "A1001"}'), say("思考：知道了\n最终答案：已发货。")])
     const result = await run(support("text"), "A1001 到哪了？", { model, settings: { language: "zh" } })
     expect(result).toMatchObject({ ok: true, answer: "已发货。" })
-    expect(model.requests[0]?.instructions).toContain("你可以使用以下工具")
+    expect(model.requests[0]?.instructions).toContain("要使用工具，请按以下格式回复")
     expect(model.requests[0]?.settings.stop).toEqual(["\n观察："])
-    expect(model.requests[1]?.messages[2]?.content).toMatch(/^观察：A1001/)
+    expect(model.requests[1]?.messages[6]?.content).toMatch(/^观察：A1001/)
   })
   test("without tools an answer needs no label", async () => {
     expect(await run(support("text", []), "hi", { model: scripted([say("Hello!")]) })).toMatchObject({ ok: true, answer: "Hello!" })
@@ -110,7 +112,7 @@ describe("auto", () => {
     const spare = { ...scripted([say("Final Answer: A1001 was shipped.")]), functionCalling: false }
     const result = await run(support("auto"), "Where is A1001?", { model: [first, spare] })
     expect(result).toMatchObject({ ok: true, answer: "A1001 was shipped." })
-    expect(spare.requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"])
+    expect(spare.requests[0]?.messages.slice(4).map(({ role }) => role)).toEqual(["user", "assistant", "user"])
   })
 })
 

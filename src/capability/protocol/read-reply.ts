@@ -3,6 +3,7 @@
 import type { Reading } from "../../contract/event.ts"
 import type { ToolCall } from "../../contract/message.ts"
 import type { ModelReply, ToolSpec } from "../../contract/model.ts"
+import { exampleOf } from "../../infrastructure/json/example.ts"
 import { toolNamed } from "./dialects.ts"
 import { scanReply } from "./scan.ts"
 import type { Problem, Scan } from "./sorting.ts"
@@ -105,11 +106,14 @@ function isAnnouncement(text: string, tools: readonly ToolSpec[]): boolean {
 
 /** What is wrong, then the format that is wanted. Goes to the model as it stands. */
 function feedbackOn(fault: Fault, tools: readonly ToolSpec[]): string {
-  const answer = "To answer, write:\nFinal Answer: <your answer>"
-  if (tools.length === 0) return `${FAULTS[fault]}\n${answer}`
+  // no placeholders in angle brackets: small models copy them
+  const answer = "To answer, begin with the label:\nFinal Answer:"
+  const [first] = tools
+  if (first === undefined) return `${FAULTS[fault]}\n${answer}`
   const names = tools.slice(0, NAMES_SHOWN).map((tool) => tool.name)
   const rest = tools.length > NAMES_SHOWN ? ` and ${tools.length - NAMES_SHOWN} more` : ""
-  return `${FAULTS[fault]}\nTo use a tool, call it, or write exactly:\nAction: <one of ${names.join(", ")}${rest}>\nAction Input: <one JSON object with the arguments>\n${answer}`
+  const sample = JSON.stringify(first.examples[0] ?? exampleOf(first.schema) ?? {})
+  return `${FAULTS[fault]}\nTools: ${names.join(", ")}${rest}. To use one, call it, or write two lines such as:\nAction: ${first.name}\nAction Input: ${sample}\n${answer}`
 }
 
 const FAULTS: { readonly [fault in Fault]: string } = {

@@ -1,5 +1,6 @@
 // What a model without function calling is told: its tools, the format, one worked example; in English or Chinese. Called by text-protocol.ts.
 // The labels are those that labels.ts reads back.
+import type { Message } from "../../contract/message.ts"
 import type { ToolSpec } from "../../contract/model.ts"
 import type { JsonSchema } from "../../contract/schema.ts"
 import { exampleOf } from "../../infrastructure/json/example.ts"
@@ -23,103 +24,110 @@ export const LABELS: { readonly [language in PromptLanguage]: Labels } = {
 export function textPrompt(tools: readonly ToolSpec[], language: PromptLanguage): string {
   const labels = LABELS[language]
   const words = WORDS[language]
-  if (tools.length === 0) return `${words.noTools}\n\n${labels.final}${words.yourAnswer}`
-  const list = tools.map((tool) => describe(tool, words)).join("\n")
-  const [first] = tools
-  const example = first === undefined ? "" : workedExample(first, labels, words)
-  return `${words.intro}\n${list}\n\n${words.toCall}\n\n${labels.thought}${words.why}\n${labels.action}${words.oneName}\n${labels.input}${words.oneObject}\n\n${words.thenStop}\n\n${labels.thought}${words.enough}\n${labels.final}${words.yourAnswer}\n\n${words.example}\n\n${example}\n\n${words.rules}`
+  if (tools.length === 0) return `${words.noTools}\n${labels.final}`
+  const list = tools.map((tool) => describe(tool, labels, words)).join("\n")
+  return `${words.tools}\n${list}\n\n${words.toCall}\n${labels.thought}${words.oneLine}\n${labels.action}${words.name}\n${labels.input}${words.object}\n\n${words.toAnswer}\n${labels.thought}${words.oneLine}\n${labels.final}${words.answer}\n\n${words.rules}`
+}
+
+/**
+ * A worked example as turns of their own, before the conversation: small models follow what was said far better than what was described
+ * (with a 135M model: the right call in 3 of 4 questions instead of 0 of 4). It holds no fact that could be taken for one.
+ */
+export function workedExample(tools: readonly ToolSpec[], language: PromptLanguage): readonly Message[] {
+  const [tool] = tools
+  if (tool === undefined) return []
+  const labels = LABELS[language]
+  const words = WORDS[language]
+  const sample = sampleOf(tool)
+  const values = Object.values(sample).filter((value) => typeof value !== "object")
+  return [
+    { role: "user", content: `${tool.name.replace(/_/g, " ")} ${values.join(" ")} ${words.anExample}` },
+    { role: "assistant", content: `${labels.thought}${words.first(tool.name)}\n${labels.action}${tool.name}\n${labels.input}${JSON.stringify(sample)}` },
+    { role: "user", content: `${labels.observation}${words.exampleResult}` },
+    { role: "assistant", content: `${labels.thought}${words.known}\n${labels.final}${words.resultIs}${words.exampleResult}` },
+  ]
 }
 
 interface Words {
   readonly noTools: string
-  readonly intro: string
-  readonly arguments: string
-  readonly noArguments: string
-  readonly sample: string
+  readonly tools: string
   readonly toCall: string
-  readonly why: string
-  readonly oneName: string
-  readonly oneObject: string
-  readonly thenStop: string
-  readonly enough: string
-  readonly yourAnswer: string
-  readonly example: string
-  readonly question: string
-  readonly exampleQuestion: string
-  readonly exampleThought: string
-  readonly exampleObservation: string
-  readonly exampleAnswer: string
+  readonly toAnswer: string
+  readonly oneLine: string
+  readonly name: string
+  readonly object: string
+  readonly answer: string
   readonly rules: string
+  readonly optional: string
+  readonly oneOf: string
+  readonly anExample: string
+  readonly first: (tool: string) => string
+  readonly exampleResult: string
+  readonly known: string
+  readonly resultIs: string
 }
 
 const WORDS: { readonly [language in PromptLanguage]: Words } = {
   en: {
-    noTools: "You have no tools. Write your answer in one piece, beginning with the label:",
-    intro: "You can use these tools:",
-    arguments: "arguments",
-    noArguments: "no arguments: {}",
-    sample: "such as",
-    toCall: "To use a tool, write exactly these three lines and then stop:",
-    why: "why you need it, in one line",
-    oneName: "the name of one tool",
-    oneObject: "one JSON object with its arguments",
-    thenStop: "The result will be given to you after the label Observation. Never write an Observation yourself. When you know the answer, write:",
-    enough: "what you know now",
-    yourAnswer: "your answer to the user",
-    example: "An example of the form (not of the task):",
-    question: "Question: ",
-    exampleQuestion: "(a question that needs this tool)",
-    exampleThought: "I need a result of this tool first.",
-    exampleObservation: "(the result, given by the system)",
-    exampleAnswer: "(an answer that says what the observation says)",
-    rules: "One action at a time. Use only facts from observations and from the user. If a tool fails, say so in your answer.",
+    noTools: "You have no tools. Begin your answer with the label:",
+    tools: "Tools:",
+    toCall: "To use a tool, reply in this form, and stop:",
+    toAnswer: "When an Observation has told you what you need, reply in this form:",
+    oneLine: "one line",
+    name: "name of a tool",
+    object: "one JSON object",
+    answer: "the answer",
+    rules: "Observations are written by the system, never by you. Use only facts from observations and from the user. If a tool fails, say so.",
+    optional: "optional",
+    oneOf: "one of",
+    anExample: "(an example)",
+    first: (tool) => `I need ${tool} first.`,
+    exampleResult: "example result",
+    known: "Now I know it.",
+    resultIs: "The result is: ",
   },
   zh: {
-    noTools: "你没有工具。请用以下标签开头，一次写完答案：",
-    intro: "你可以使用以下工具：",
-    arguments: "参数",
-    noArguments: "无参数：{}",
-    sample: "例如",
-    toCall: "要使用工具，请严格写以下三行，然后停止：",
-    why: "为什么需要它，一行",
-    oneName: "一个工具的名字",
-    oneObject: "一个 JSON 对象，写它的参数",
-    thenStop: "结果会在“观察”标签之后给你。不要自己写观察。知道答案后，请写：",
-    enough: "你现在知道什么",
-    yourAnswer: "给用户的答案",
-    example: "格式示例（不是当前任务）：",
-    question: "问题：",
-    exampleQuestion: "（一个需要此工具的问题）",
-    exampleThought: "我需要先得到这个工具的结果。",
-    exampleObservation: "（系统给出的结果）",
-    exampleAnswer: "（根据观察写出的答案）",
-    rules: "每次只做一个行动。只使用观察和用户给出的事实。如果工具失败，请在答案中说明。",
+    noTools: "你没有工具。请用以下标签开始回答：",
+    tools: "工具：",
+    toCall: "要使用工具，请按以下格式回复，然后停止：",
+    toAnswer: "当观察给出了所需信息后，请按以下格式回复：",
+    oneLine: "一行",
+    name: "工具名",
+    object: "一个 JSON 对象",
+    answer: "答案",
+    rules: "观察由系统写出，不要自己写。只使用观察和用户给出的事实。如果工具失败，请说明。",
+    optional: "可选",
+    oneOf: "其中之一",
+    anExample: "（示例）",
+    first: (tool) => `我先需要 ${tool}。`,
+    exampleResult: "示例结果",
+    known: "现在我知道了。",
+    resultIs: "结果是：",
   },
 }
 
-function describe(tool: ToolSpec, words: Words): string {
-  const example = sampleOf(tool)
-  const shown = example === "{}" ? words.noArguments : `${words.arguments} ${JSON.stringify(compact(tool.schema))}, ${words.sample} ${example}`
-  return `- ${tool.name}: ${tool.description.replace(/\s+/g, " ").trim()} (${shown})`
+function describe(tool: ToolSpec, labels: Labels, words: Words): string {
+  const details = detailsOf(tool.schema, words)
+  return `- ${tool.name}: ${tool.description.replace(/\s+/g, " ").trim()} ${labels.input}${JSON.stringify(sampleOf(tool))}${details === "" ? "" : ` (${details})`}`
 }
 
-function workedExample(tool: ToolSpec, labels: Labels, words: Words): string {
-  return [
-    `${words.question}${words.exampleQuestion}`,
-    `${labels.thought}${words.exampleThought}`,
-    `${labels.action}${tool.name}`,
-    `${labels.input}${sampleOf(tool)}`,
-    `${labels.observation}${words.exampleObservation}`,
-    `${labels.thought}${words.enough}`,
-    `${labels.final}${words.exampleAnswer}`,
-  ].join("\n")
+/** What an example cannot show: optional arguments, choices, nested shapes. */
+function detailsOf(schema: JsonSchema, words: Words): string {
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : [])
+  const properties = typeof schema["properties"] === "object" && schema["properties"] !== null ? Object.entries(schema["properties"]) : []
+  const lines = properties.map(([name, property]: [string, JsonSchema]) => {
+    const kinds = [required.has(name) ? "" : words.optional, Array.isArray(property["enum"]) ? `${words.oneOf} ${property["enum"].join(", ")}` : nestedShape(property)]
+    const told = kinds.filter((kind) => kind !== "").join(", ")
+    return told === "" ? "" : `${name}: ${told}`
+  })
+  return lines.filter((line) => line !== "").join("; ")
 }
 
-function sampleOf(tool: ToolSpec): string {
-  return JSON.stringify(tool.examples[0] ?? exampleOf(tool.schema) ?? {})
+function nestedShape(property: JsonSchema): string {
+  return ["object", "array"].includes(String(property["type"])) || "anyOf" in property || "$ref" in property ? JSON.stringify(property) : ""
 }
 
-/** A schema without what only machines read: short prompts are read better by small models. */
-function compact(schema: JsonSchema): unknown {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (["additionalProperties", "$schema", "title", "default"].includes(key) ? undefined : value)))
+function sampleOf(tool: ToolSpec): object {
+  const sample = tool.examples[0] ?? exampleOf(tool.schema)
+  return typeof sample === "object" && sample !== null ? sample : {}
 }

@@ -7,7 +7,7 @@ import type { Model } from "../../contract/ports.ts"
 import { replyGrammar } from "./grammar.ts"
 import { replySchema } from "./reply-schema.ts"
 import type { Labels, PromptLanguage } from "./text-prompt.ts"
-import { LABELS, textPrompt } from "./text-prompt.ts"
+import { LABELS, textPrompt, workedExample } from "./text-prompt.ts"
 
 const REJECTS_TOOLS =
   /(?:does not|doesn't|do not|not|no|un)\s?-?(?:support|allow|accept|available|enabled|recogni[sz]ed?)\w*\b.{0,60}\b(?:tools?|tool_choice|functions?|function.?calling)\b|\b(?:tools?|tool_choice|functions?|function.?calling)\b.{0,60}\b(?:not|un|n't)\s?-?(?:support|allow|accept|available|enabled|permitted)/i
@@ -71,7 +71,7 @@ function toTextRequest(request: ModelRequest, language: PromptLanguage, constrai
   return {
     ...request,
     instructions: `${request.instructions}\n\n${textPrompt(offered, language)}`.trim(),
-    messages: toTextMessages(request.messages, labels),
+    messages: [...workedExample(offered, language), ...toTextMessages(request.messages, labels)],
     tools: [],
     settings: { ...settings, stop },
     ...constrained,

@@ -34,8 +34,15 @@ function make(given: unknown, root: unknown, depth: number): unknown {
     case "object":
       return makeObject(node, root, depth)
     default:
-      return "text".padEnd(typeof node.minLength === "number" ? Math.min(node.minLength, 100) : 0, "x")
+      return saidInWords(node.description) ?? "text".padEnd(typeof node.minLength === "number" ? Math.min(node.minLength, 100) : 0, "x")
   }
+}
+
+const SUCH_AS = /(?:such as|e\.g\.|for example|for instance|例如|比如|如)[\s:：,]{0,3}["'“「]?([\p{L}\p{N}][\p{L}\p{N}._@/:+-]{0,60})/iu
+
+/** People put the example of a text argument into its description: "order number such as A1001". */
+function saidInWords(description: unknown): string | undefined {
+  return typeof description === "string" ? SUCH_AS.exec(description)?.[1]?.replace(/[.:]+$/, "") : undefined
 }
 
 function makeObject(node: SchemaNode, root: unknown, depth: number): unknown {

@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { setImmediate as letOthersGo } from "node:timers/promises"
 import type { RunSummary, Store } from "../../contract/ports.ts"
-import { HelloAgentsError } from "../errors.ts"
+import { failingAs } from "./failing-as.ts"
 import { isCode, timesOf } from "./log-files.ts"
 import type { LogWriters } from "./log-writer.ts"
 import { appendToLog, forget, knowsEnd, untilIdle } from "./log-writer.ts"
@@ -83,27 +83,5 @@ function namesIn(folder: string): string[] {
   } catch (error) {
     if (isCode(error, "ENOENT")) return []
     throw error
-  }
-}
-
-const HINTS: Readonly<Record<string, string>> = {
-  ENOSPC: "The disk is full: free some space, then resume the run.",
-  EDQUOT: "The disk quota is used up: free some space, then resume the run.",
-  EACCES: "This user may not write or read there: give it the folder, or choose another one.",
-  EPERM: "This user may not write or read there: give it the folder, or choose another one.",
-  EROFS: "That file system is read-only: choose another folder.",
-  EMFILE: "This process has too many open files: raise its limit (ulimit -n).",
-  ENFILE: "This machine has too many open files: raise its limit.",
-  ENOTDIR: "A part of that path is a file: choose another folder.",
-}
-
-async function failingAs<T>(what: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof HelloAgentsError) throw error
-    const cause = error instanceof Error ? error : new Error(String(error))
-    const code = "code" in cause ? String(cause.code) : ""
-    throw new HelloAgentsError("store_failed", `Could not ${what}: ${cause.message}`, { hint: HINTS[code] ?? "Look at the folder and its disk, then resume the run.", cause })
   }
 }
