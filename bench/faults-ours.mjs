@@ -35,6 +35,13 @@ export async function resume({ keep, prompt, onText, stream }) {
   return finish(keep.agent, [...keep.messages, { role: "user", content: prompt }], { onText, stream, keep })
 }
 
+/** Two agents that may hand over to each other; starts at the first. */
+export async function handoff({ model, prompt, agents }) {
+  const members = agents.map((name) => [name, { instructions: `You are ${name}.`, handoffs: agents.filter((other) => other !== name) }])
+  const desk = library.team({ model: connect(model) }, Object.fromEntries(members))
+  return finish(desk[agents[0]], prompt, { keep: {} })
+}
+
 async function finish(agent, input, { signal, onText, stream, keep }) {
   const live = stream ? library.stream(agent, input, { signal }) : null
   // what a reader has on the screen: `text_reset` takes back the text of the turn

@@ -1,5 +1,6 @@
 // The root door: everything a first agent needs. No package and no node built-in is behind it.
 export { agent } from "./capability/agent.ts"
+export { team } from "./capability/team.ts"
 export { tool } from "./capability/tools/tool.ts"
 export type { Agent, AnyAgent, End, Limits } from "./contract/agent.ts"
 export type { Answer } from "./contract/answer.ts"

@@ -10,13 +10,20 @@ import { HelloAgentsError } from "../infrastructure/errors.ts"
 export function agent<const Name extends string, C extends Schema = Schema<object>, O = string>(
   options: AgentOptions<NoInfer<SchemaOutput<C>>, never, O> & { name: Name; context?: C | undefined },
 ): Agent<SchemaOutput<C>, End<Name, O>, SchemaInput<C>> {
-  const { name, instructions, tools = [] } = options
+  const { name } = options
+  const definition: AgentDefinition = { ...defineAgent(name, options, options.context ?? null), members: () => new Map([[name, definition]]) }
+  return { name, definition }
+}
+
+/** Everything but the team around it. `C` and `O` are what the schemas promise; inside, a context is an object. */
+export function defineAgent<C, Name extends string, O>(name: string, options: AgentOptions<C, Name, O>, context: Schema | null): Omit<AgentDefinition, "members"> {
+  const { instructions, tools = [] } = options
   const twice = tools.find((tool, index) => tools.findIndex((other) => other.name === tool.name) !== index)
   if (twice !== undefined) throw new HelloAgentsError("agent_invalid", `The agent ${name} has two tools named ${twice.name}.`, { hint: "Rename one: a model calls tools by name." })
-  const definition: AgentDefinition = {
+  return {
     name,
-    instructions: typeof instructions === "string" ? () => instructions : (context) => instructions(context as SchemaOutput<C>),
-    context: options.context ?? null,
+    instructions: typeof instructions === "string" ? () => instructions : (values) => instructions(values as C),
+    context,
     models: modelList(options.model),
     settings: options.settings ?? {},
     protocol: options.protocol ?? "auto",
@@ -24,10 +31,10 @@ export function agent<const Name extends string, C extends Schema = Schema<objec
     specs: (tools as AgentDefinition["tools"]).map(toolSpec),
     output: options.output ?? null,
     limits: options.limits ?? {},
+    handoffs: options.handoffs ?? [],
+    handoffDescription: options.handoffDescription ?? "",
     fallback: options.fallback ?? null,
-    members: () => new Map([[name, definition]]),
   }
-  return { name, definition }
 }
 
 export function toolSpec({ name, description, schema, examples }: ToolDefinition): ToolSpec {

@@ -8,13 +8,22 @@ import type { Speak } from "./texts.ts"
 export interface LimitFlags {
   readonly maxTurns?: string
   readonly maxSeconds?: string
+  readonly maxTokens?: string
+  readonly maxCost?: string
 }
 
 /** @throws UsageError for a flag that is no number above 0. */
 export function readLimits(flags: LimitFlags, say: Speak): Limits {
   const turns = positive("--max-turns", flags.maxTurns, say)
   const seconds = positive("--max-seconds", flags.maxSeconds, say)
-  return { ...(turns !== undefined && { turns }), ...(seconds !== undefined && { ms: seconds * 1000 }) }
+  const tokens = positive("--max-tokens", flags.maxTokens, say)
+  const cost = positive("--max-cost", flags.maxCost, say)
+  return {
+    ...(turns !== undefined && { turns }),
+    ...(seconds !== undefined && { ms: seconds * 1000 }),
+    ...(tokens !== undefined && { tokens }),
+    ...(cost !== undefined && { cost }),
+  }
 }
 
 /** Whoever operates an agent sets caps that its code cannot lift; who calls it by hand pays the bill, and may. */

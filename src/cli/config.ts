@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import type { DescribedSetting } from "../doors/config.ts"
 import { describeConfig } from "../doors/config.ts"
 import { EXIT } from "./exit-codes.ts"
-import type { Shell } from "./run.ts"
+import type { Shell } from "./shell.ts"
 import type { Speak } from "./texts.ts"
 
 export function registerConfig(program: Command, shell: () => Shell, say: Speak): void {

@@ -10,7 +10,7 @@ import { UsageError } from "./failure.ts"
 import type { CliConfig } from "./load-config.ts"
 import { findLocalServers } from "./local-servers.ts"
 import type { Output } from "./output.ts"
-import type { Shell } from "./run.ts"
+import type { Shell } from "./shell.ts"
 import type { Speak } from "./texts.ts"
 
 const MARKS = { ok: "✓", warning: "!", failed: "✗" } as const

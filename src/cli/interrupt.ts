@@ -8,11 +8,15 @@ export interface Interrupt {
   release(): void
 }
 
-export function cancelOnSignals(onFirst: () => void): Interrupt {
+/** `leaveAt`: the signal that leaves at once; the second, unless cancelling must not end the program by mistake. */
+export function cancelOnSignals(onFirst: () => void, leaveAt = 2): Interrupt {
   const controller = new AbortController()
   let code: number | null = null
+  let signals = 0
   const handle = (exitCode: number) => (): void => {
-    if (code !== null) process.exit(exitCode)
+    signals++
+    if (signals >= leaveAt) process.exit(exitCode)
+    if (code !== null) return
     code = exitCode
     onFirst()
     controller.abort(exitCode === EXIT.interrupted ? "by Ctrl-C" : "by a termination signal")

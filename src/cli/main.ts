@@ -4,6 +4,8 @@
 import { readFileSync } from "node:fs"
 import { Command, CommanderError } from "commander"
 import { HelloAgentsError } from "../index.ts"
+import { registerApprove } from "./approve.ts"
+import { registerChat } from "./chat.ts"
 import { registerConfig } from "./config.ts"
 import { registerDoctor } from "./doctor.ts"
 import { EXIT } from "./exit-codes.ts"
@@ -11,6 +13,8 @@ import { UsageError } from "./failure.ts"
 import type { ConfigFlags } from "./load-config.ts"
 import { firstSettings, loadCliConfig } from "./load-config.ts"
 import { createOutput } from "./output.ts"
+import { registerResume } from "./resume.ts"
+import { registerRunControl } from "./run-control.ts"
 import { registerRun } from "./run.ts"
 import type { Language } from "./texts.ts"
 import { speak } from "./texts.ts"
@@ -39,8 +43,12 @@ async function main(words: readonly string[]): Promise<void> {
     environment: process.env,
     quiet: logLevel === "error" || words.includes("-q") || words.includes("--quiet"),
   })
-  const shell = () => ({ output, say, language, config: (more: ConfigFlags = {}) => loadCliConfig({ file, flags: { ...flags, ...more }, say }) })
-  registerRun(program, shell, say)
+  const shell = () => ({ output, say, language, configFile: file, config: (more: ConfigFlags = {}) => loadCliConfig({ file, flags: { ...flags, ...more }, say }) })
+  registerRun(program, shell)
+  registerChat(program, shell)
+  registerResume(program, shell)
+  registerApprove(program, shell)
+  registerRunControl(program, shell)
   registerTrace(program, shell, say)
   registerConfig(program, shell, say)
   registerDoctor(program, shell, say)

@@ -4,6 +4,8 @@
 export interface Output {
   /** Data, to stdout, with a line end. Resolves when it is handed over; false if stdout is closed. */
   data(text: string): Promise<boolean>
+  /** A piece of data, to stdout as it is. */
+  piece(text: string): void
   /** A line to stderr; nothing when quiet. */
   progress(line: string): void
   /** A line to stderr, always. */
@@ -11,6 +13,8 @@ export interface Output {
   readonly isTerminal: boolean
   /** Columns of the terminal; 100 where there is none. */
   readonly width: number
+  /** Lines of the terminal; 0 where the cursor cannot be moved. */
+  readonly height: number
   bold(text: string): string
   dim(text: string): string
   red(text: string): string
@@ -40,10 +44,17 @@ export function createOutput({ stdout, stderr, environment, quiet }: Streams): O
         if (closed) return resolve(false)
         stdout.write(`${text}\n`, (error) => resolve(error === null || error === undefined))
       }),
+    piece: (text) => void (closed || stdout.write(text)),
     progress: (line) => void (quiet || stderr.write(`${line}\n`)),
     error: (line) => void stderr.write(`${line}\n`),
     isTerminal: stdout.isTTY === true,
-    width: stdout.columns ?? 100,
+    // a terminal can change its size
+    get width() {
+      return stdout.columns ?? 100
+    },
+    get height() {
+      return stdout.isTTY === true && environment["TERM"] !== "dumb" ? (stdout.rows ?? 0) : 0
+    },
     bold: paint(1),
     dim: paint(2),
     red: paint(31),

@@ -1,4 +1,5 @@
-// Live progress on stderr: one line per step, as it happens. A reader of the event stream like any other. Used by `run`.
+// Live progress on stderr: one line per step, as it happens. A reader of the event stream like any other. Used by drive.ts.
+import { oneLine } from "../doors/trace.ts"
 import type { RunEvent } from "../index.ts"
 import type { Output } from "./output.ts"
 import type { Speak } from "./texts.ts"
@@ -10,10 +11,11 @@ export interface Progress {
   readonly counts: { turns: number; tools: number }
 }
 
-export function createProgress(output: Output, say: Speak): Progress {
+/** `known`: arguments of the calls that were open before, by call id. */
+export function createProgress(output: Output, say: Speak, known: ReadonlyMap<string, string> = new Map()): Progress {
   const counts = { turns: 0, tools: 0 }
   const started = new Map<string, number>()
-  const calls = new Map<string, string>()
+  const calls = new Map(known)
   const line = (mark: string, text: string): void => output.progress(`${output.dim(mark)} ${text}`)
   const read = (event: RunEvent): void => {
     switch (event.type) {
@@ -24,10 +26,13 @@ export function createProgress(output: Output, say: Speak): Progress {
         counts.turns++
         if (event.reading.type === "unknown") line("?", output.yellow(say("unusable")))
         if (event.reading.type === "action") for (const call of event.reading.calls) calls.set(call.id, call.arguments)
-        for (const note of event.notes) line("·", output.dim(note))
+        for (const note of event.notes) line("·", output.dim(oneLine(note)))
         return
       case "model_fail":
-        line("!", output.yellow(say("modelFailed", { message: event.failure.message })))
+        line("!", output.yellow(say("modelFailed", { message: oneLine(event.failure.message) })))
+        return
+      case "answer_given":
+        if (event.answer.type === "approve" && event.answer.arguments !== null) calls.set(event.id, event.answer.arguments)
         return
       case "tool_check":
         if (event.repairs.length > 0) line("·", output.dim(say("repaired", { what: event.repairs.join(", ") })))
@@ -45,7 +50,7 @@ export function createProgress(output: Output, say: Speak): Progress {
         return
       }
       case "tool_progress":
-        line("·", output.dim(event.note))
+        line("·", output.dim(oneLine(event.note)))
         return
       case "history_edit":
         line("·", output.dim(say("shortened")))
@@ -58,6 +63,6 @@ export function createProgress(output: Output, say: Speak): Progress {
 }
 
 function preview(text: string): string {
-  const flat = text.replace(/\s+/g, " ").trim()
+  const flat = oneLine(text)
   return flat.length > PREVIEW_CHARS ? `${flat.slice(0, PREVIEW_CHARS)}…` : flat
 }

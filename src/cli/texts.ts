@@ -16,6 +16,8 @@ const TEXTS = {
   quietOption: { en: "no progress on stderr", zh: "不在 stderr 上显示进度" },
   storeOption: { en: "folder of the run logs", zh: "运行日志所在文件夹" },
   turnsOption: { en: "most model replies (10)", zh: "模型最多回复次数（10）" },
+  tokensOption: { en: "most tokens of all model calls together", zh: "所有模型调用合计最多 token 数" },
+  costOption: { en: "most cost of all model calls together", zh: "所有模型调用合计最高费用" },
   secondsOption: { en: "most working time in seconds", zh: "最长工作时间（秒）" },
   languageOption: { en: "en or zh; otherwise from the environment", zh: "en 或 zh；默认取自环境" },
   modelLine: { en: "model   {model}", zh: "模型    {model}" },
@@ -38,15 +40,15 @@ const TEXTS = {
   notRun: { en: "not run: {why}", zh: "未执行：{why}" },
   shortened: { en: "history shortened", zh: "历史已缩短" },
   answerLine: { en: "answer", zh: "答案" },
-  traceLine: { en: "trace   hello-agents trace show {run}", zh: "追踪    hello-agents trace show {run}" },
+  traceLine: { en: "trace   {command}", zh: "追踪    {command}" },
   totals: { en: "done    {turns} model calls, {tools} tool calls, {seconds} s, {tokens}", zh: "完成    {turns} 次模型调用，{tools} 次工具调用，{seconds} 秒，{tokens}" },
   tokens: { en: "{count} tokens", zh: "{count} 个 token" },
   tokensUnknown: { en: "tokens unknown", zh: "token 数未知" },
   stopped: { en: "no answer ({reason}): {message}", zh: "没有答案（{reason}）：{message}" },
-  waiting: { en: "waiting for a person: {questions}", zh: "等待人工处理：{questions}" },
   fallback: { en: "instead of an answer: {text}", zh: "替代说明：{text}" },
   error: { en: "error: {message}", zh: "错误：{message}" },
   cancelling: { en: "cancelling; press Ctrl-C again to leave at once", zh: "正在取消；再按一次 Ctrl-C 立即退出" },
+  cancellingTurn: { en: "cancelling this turn", zh: "正在取消本轮" },
   saved: { en: "the run is saved", zh: "运行已保存" },
   pipeClosed: { en: "standard output was closed before the answer was written; it is kept in the trace", zh: "答案写出之前标准输出已关闭；答案保留在追踪记录里" },
   emptyPrompt: { en: "the prompt is empty", zh: "提问内容为空" },
@@ -125,8 +127,15 @@ const TEXTS = {
 } as const
 
 export type TextKey = keyof typeof TEXTS
-export type Speak = (key: TextKey, fill?: Readonly<Record<string, string | number>>) => string
+export type Speak = SpeakFrom<TextKey>
 
 export function speak(language: Language): Speak {
-  return (key, fill = {}) => TEXTS[key][language].replace(/\{(\w+)\}/g, (_, name: string) => String(fill[name] ?? ""))
+  return speaking(TEXTS, language)
+}
+
+/** Sentences of a table by their key; other tables of this kind are made to speak by it too. */
+export type SpeakFrom<Key extends string> = (key: Key, fill?: Readonly<Record<string, string | number>>) => string
+
+export function speaking<Key extends string>(table: Readonly<Record<Key, Readonly<Record<Language, string>>>>, language: Language): SpeakFrom<Key> {
+  return (key, fill = {}) => table[key][language].replace(/\{(\w+)\}/g, (_, name: string) => String(fill[name] ?? ""))
 }

@@ -1,5 +1,6 @@
 // What `hello-agents trace` says to a person, in English and Chinese. Used by trace.ts only.
-import type { Language } from "./texts.ts"
+import type { Language, SpeakFrom } from "./texts.ts"
+import { speaking } from "./texts.ts"
 
 const TEXTS = {
   about: { en: "Look at runs that were kept.", zh: "查看保存下来的运行。" },
@@ -15,19 +16,11 @@ const TEXTS = {
   unfinished: { en: "unfinished", zh: "未完成" },
   damaged: { en: "damaged", zh: "已损坏" },
   more: { en: "{count} more; --limit 0 lists all", zh: "还有 {count} 个；--limit 0 列出全部" },
-  noRuns: { en: "there are no runs in {folder}", zh: "{folder} 里没有运行记录" },
-  noRunsHint: {
-    en: 'runs are kept there by: hello-agents run --agent FILE "your question"; look elsewhere with --store FOLDER',
-    zh: '用这条命令保存运行：hello-agents run --agent 文件 "你的问题"；用 --store 文件夹 查看别处',
-  },
-  unknownRun: { en: 'there is no run "{run}" in {folder}', zh: "{folder} 里没有运行“{run}”" },
-  unknownRunHint: { en: "nearest: {runs}", zh: "最接近的：{runs}" },
-  severalRuns: { en: 'several runs begin with "{run}"', zh: "有多个运行以“{run}”开头" },
   badLimit: { en: "--limit must be a whole number from 0, not {value}", zh: "--limit 必须是不小于 0 的整数，而不是 {value}" },
 } as const
 
-export type SpeakTrace = (key: keyof typeof TEXTS, fill?: Readonly<Record<string, string | number>>) => string
+export type SpeakTrace = SpeakFrom<keyof typeof TEXTS>
 
 export function speakTrace(language: Language): SpeakTrace {
-  return (key, fill = {}) => TEXTS[key][language].replace(/\{(\w+)\}/g, (_, name: string) => String(fill[name] ?? ""))
+  return speaking(TEXTS, language)
 }

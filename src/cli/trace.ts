@@ -4,35 +4,22 @@ import type { Command } from "commander"
 import type { FileStore } from "../doors/stores.ts"
 import { fileStore } from "../doors/stores.ts"
 import type { SpanOf, StoredEvent } from "../doors/trace.ts"
-import {
-  buildSpans,
-  fitToWidth,
-  formatCost,
-  formatDuration,
-  formatTokens,
-  nearestNames,
-  oneLine,
-  redactEvents,
-  renderTimeline,
-  renderWaterfall,
-  textWidth,
-} from "../doors/trace.ts"
+import { buildSpans, fitToWidth, formatCost, formatDuration, formatTokens, oneLine, redactEvents, renderTimeline, renderWaterfall, textWidth } from "../doors/trace.ts"
 import { HelloAgentsError } from "../index.ts"
 import { UsageError } from "./failure.ts"
-import type { Output } from "./output.ts"
+import { findRun } from "./find-run.ts"
 import { wantsColor } from "./output.ts"
-import type { Shell } from "./run.ts"
-import type { Language, Speak } from "./texts.ts"
+import type { Shell } from "./shell.ts"
+import { speakTalk } from "./talk-texts.ts"
+import type { Speak } from "./texts.ts"
 import type { SpeakTrace } from "./trace-texts.ts"
 import { speakTrace } from "./trace-texts.ts"
 
-const DEFAULTS = { runs: "20", nearest: 3 }
+const DEFAULTS = { runs: "20" }
 /** Cells of a column at most; the rest of the line is for what was asked. */
 const WIDEST = { id: 36, agent: 18, asked: 12 }
 
-export interface TraceShell extends Pick<Shell, "output" | "config"> {
-  readonly language: Language
-}
+export type TraceShell = Pick<Shell, "output" | "config" | "language">
 type Given = Omit<Flags, "store"> & { readonly store?: string }
 interface Flags {
   readonly store: string
@@ -59,10 +46,10 @@ export function registerTrace(program: Command, shell: () => TraceShell, say: Sp
       .option("--debug", "stack traces with errors")
   common(trace.command("ls").description(tell("lsAbout")))
     .option("-n, --limit <n>", tell("limitOption"), DEFAULTS.runs)
-    .action(async (flags: Given & { limit: string }) => listRuns(await withStore(flags), shell().output, tell))
+    .action(async (flags: Given & { limit: string }) => listRuns(await withStore(flags), shell(), tell))
   common(trace.command("show").description(tell("showAbout")).argument("[run]", tell("runArgument")))
     .option("--events", tell("eventsOption"))
-    .action(async (run: string | undefined, flags: Given & { events?: boolean }) => showRun(run, await withStore(flags), { ...shell(), tell }))
+    .action(async (run: string | undefined, flags: Given & { events?: boolean }) => showRun(run, await withStore(flags), shell()))
 }
 
 /** One run as `ls` prints it; `--json` prints these. */
@@ -78,7 +65,7 @@ interface Row {
   readonly usage: SpanOf<"run">["attributes"]["usage"] | null
 }
 
-async function listRuns(flags: Flags & { limit: string }, output: Output, tell: SpeakTrace): Promise<void> {
+async function listRuns(flags: Flags & { limit: string }, { output, language }: TraceShell, tell: SpeakTrace): Promise<void> {
   const limit = Number(flags.limit)
   if (!Number.isSafeInteger(limit) || limit < 0) throw new UsageError(tell("badLimit", { value: flags.limit }))
   const store = fileStore(flags.store)
@@ -93,8 +80,8 @@ async function listRuns(flags: Flags & { limit: string }, output: Output, tell: 
   }
   if (flags.json === true) return void (await output.data(JSON.stringify(rows, null, 2)))
   if (rows.length === 0) {
-    output.error(tell("noRuns", { folder: store.folder }))
-    output.error(`  ${tell("noRunsHint")}`)
+    output.error(speakTalk(language)("noRuns", { folder: store.folder }))
+    output.error(`  ${speakTalk(language)("noRunsHint")}`)
     return
   }
   await output.data(table(rows, output.width, tell))
@@ -161,31 +148,11 @@ function formatTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace("T", " ")
 }
 
-async function showRun(asked: string | undefined, flags: Flags & { events?: boolean }, { output, language, tell }: TraceShell & { tell: SpeakTrace }): Promise<void> {
+async function showRun(asked: string | undefined, flags: Flags & { events?: boolean }, { output, language }: TraceShell): Promise<void> {
   const store = fileStore(flags.store)
-  const events = await readEvents(store, await findRun(store, asked, tell), flags.raw === true)
+  const events = await readEvents(store, await findRun(store, asked, speakTalk(language)), flags.raw === true)
   const width = output.width
   if (flags.events === true) await output.data(flags.json === true ? JSON.stringify(events, null, 2) : renderTimeline(events, { width }).trimEnd())
   else if (flags.json === true) await output.data(JSON.stringify(buildSpans(events), null, 2))
   else await output.data(renderWaterfall(buildSpans(events), { width, language, color: wantsColor(process.stdout, process.env) }).trimEnd())
-}
-
-/** The run of that id, the one whose id begins so, or the newest. */
-async function findRun(store: FileStore, asked: string | undefined, tell: SpeakTrace): Promise<string> {
-  const known = (await store.list()).map(({ runId }) => runId)
-  if (known.length === 0) throw new UsageError(tell("noRuns", { folder: store.folder }), tell("noRunsHint"))
-  if (asked !== undefined && known.includes(asked)) return asked
-  const runs = await onlyRuns(store, known, asked)
-  const [first, second] = runs
-  if (first !== undefined && (asked === undefined || second === undefined)) return first
-  const nearest = tell("unknownRunHint", { runs: (second === undefined ? nearestNames(asked ?? "", known, DEFAULTS.nearest) : runs.slice(0, DEFAULTS.nearest)).join(", ") })
-  if (second !== undefined) throw new UsageError(tell("severalRuns", { run: asked ?? "" }), nearest)
-  throw new UsageError(tell("unknownRun", { run: asked ?? "", folder: store.folder }), nearest)
-}
-
-/** What `asked` may mean: every run that begins with it, or the newest when nothing was asked for. */
-async function onlyRuns(store: FileStore, known: readonly string[], asked: string | undefined): Promise<readonly string[]> {
-  if (asked !== undefined) return asked === "" ? [] : known.filter((runId) => runId.startsWith(asked))
-  for (const runId of known) if ((await store.read(runId))[0]?.type !== "thread_run") return [runId]
-  return []
 }

@@ -31,11 +31,15 @@ export interface End<Name extends string = string, O = unknown> {
   readonly output: O
 }
 
-/** C: context as agents see it, E: possible ends, I: context as callers pass it (before defaults). */
-export interface Agent<in out C = object, out E extends End = End<string, string>, in out I = C> {
+/** What a team needs to know of an agent that is put into it. */
+export interface Member<in C, out O> {
   readonly name: string
   readonly definition: AgentDefinition
-  readonly member?: { readonly context: (context: C) => void; readonly output: E["output"] }
+  readonly member?: { readonly context: (context: C) => void; readonly output: O }
+}
+
+/** C: context as agents see it, E: possible ends, I: context as callers pass it (before defaults). */
+export interface Agent<in out C = object, out E extends End = End<string, string>, in out I = C> extends Member<C, E["output"]> {
   readonly types?: { readonly context: (context: C) => C; readonly end: E; readonly input: (input: I) => I }
 }
 
@@ -52,6 +56,9 @@ export interface AgentDefinition {
   readonly specs: readonly ToolSpec[]
   readonly output: Schema | null
   readonly limits: Limits
+  /** Names of the agents it may hand over to, and what the others are told about it. */
+  readonly handoffs: readonly string[]
+  readonly handoffDescription: string
   readonly fallback: string | null
   /** Agents that can be reached from here, by name; itself included. */
   readonly members: () => ReadonlyMap<string, AgentDefinition>
@@ -69,7 +76,14 @@ export interface AgentOptions<C, Name extends string, O> {
   protocol?: Protocol | undefined
   tools?: readonly Tool<C, Name>[] | undefined
   output?: Schema<unknown, O> | undefined
+  /** Agents of the team that it may hand over to. */
+  handoffs?: readonly Name[] | undefined
+  /** What this agent is for, told to the agents that may hand over to it. */
+  handoffDescription?: string | undefined
   limits?: Limits | undefined
   /** What a user may be told when no answer could be had. Never takes the place of the answer. */
   fallback?: string | undefined
 }
+
+/** The ends a team's run can have: whichever agent spoke last, with its own output. */
+export type Ends<O> = { [K in keyof O & string]: End<K, unknown extends O[K] ? string : O[K]> }[keyof O & string]

@@ -34,7 +34,7 @@ export function castAgent(definition: AgentDefinition, options: CastOptions): Ca
   }
   const settings = { ...definition.settings, ...options.settings }
   const speaking = models.map((model) => speak(model, definition.protocol, settings.language ?? "en"))
-  const selected = selectTools(definition.tools, options.tools)
+  const selected = selectTools(definition, options.tools)
   const tools = speaksText(definition, models) ? selected.map(shortResults) : selected
   return {
     definition,
@@ -60,17 +60,16 @@ function shortResults(tool: ToolDefinition): ToolDefinition {
 }
 
 /** `#tag` names every tool with that tag. What is disabled stays so, whatever enables it. */
-function selectTools(tools: readonly ToolDefinition[], selection: CastOptions["tools"]): readonly ToolDefinition[] {
+function selectTools(definition: AgentDefinition, selection: CastOptions["tools"]): readonly ToolDefinition[] {
+  const { tools } = definition
   if (selection === undefined) return tools
+  const names = [...definition.members().values()].flatMap((member) => member.tools.map((tool) => tool.name))
   const { enable, disable = [] } = selection
   for (const name of [...(enable ?? []), ...disable]) {
-    if (name.startsWith("#") || tools.some((tool) => tool.name === name)) continue
-    const near = nearestNames(
-      name,
-      tools.map((tool) => tool.name),
-    )
+    if (name.startsWith("#") || names.includes(name)) continue
+    const near = nearestNames(name, names)
     throw new HelloAgentsError("config_invalid", `There is no tool named ${name} to enable or disable.`, {
-      hint: near.length > 0 ? `Nearest: ${near.join(", ")}.` : "The agent has no tools.",
+      hint: near.length > 0 ? `Nearest: ${near.join(", ")}.` : "There are no tools.",
     })
   }
   const named = (list: readonly string[], tool: ToolDefinition): boolean => list.includes(tool.name) || tool.tags.some((tag) => list.includes(`#${tag}`))

@@ -1,4 +1,4 @@
-// What a rested run gives back: the typed answer, or why there is none. Called by the runner.
+// What a rested run gives back: the typed answer, or why there is none, or what it waits for. Called by the runner and whoever looks at a stored run.
 import type { AgentDefinition, End } from "../contract/agent.ts"
 import type { RunResult, Waiting } from "../contract/run.ts"
 import type { State } from "../contract/state.ts"
@@ -23,7 +23,8 @@ async function typedOutput(answer: string, schema: NonNullable<AgentDefinition["
   return result.value
 }
 
-function waitingFor(state: State): readonly Waiting[] {
+/** What a paused run asks; nothing if it is not paused. */
+export function waitingFor(state: State): readonly Waiting[] {
   if (state.status.type !== "paused") return []
   const calls = state.phase.type === "tools" ? state.phase.calls : []
   return state.status.waiting.flatMap((question): Waiting[] => {

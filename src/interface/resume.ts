@@ -8,6 +8,7 @@ import type { LiveRun, RunResult } from "../contract/run.ts"
 import type { State } from "../contract/state.ts"
 import { resultText } from "../capability/tools/result-text.ts"
 import { HelloAgentsError } from "../infrastructure/errors.ts"
+import { aborted } from "../orchestration/stops.ts"
 import type { Cast } from "../orchestration/world.ts"
 import { resolveLimits } from "./cast.ts"
 import { systemClock } from "./clock.ts"
@@ -118,24 +119,31 @@ function happenedOutcome({ result, context, handoff, failed }: Extract<Answer, {
   }
 }
 
-/** Cancels a run from another process. The process that drives it stops at its next write, within half a second. */
+/**
+ * Cancels a run from another process. The process that drives it stops at its next write, within half a second.
+ * A paused run ends at once: nobody drives it.
+ */
 export function cancel(store: Store, runId: string, reason = "by another process"): Promise<void> {
-  return speakTo(store, runId, { type: "run_abort", reason })
+  return speakTo(store, runId, ({ status }) => {
+    const abort: FoldedEvent = { type: "run_abort", reason }
+    return status.type === "paused" ? [abort, { type: "run_end", stop: aborted(reason), answer: "" }] : [abort]
+  })
 }
 
 /** Gives a run a further message from another process; it is read before the next model call. */
 export async function send(store: Store, runId: string, text: string): Promise<void> {
   const [message] = readInput(text)
-  if (message !== undefined) await speakTo(store, runId, { type: "message_given", message })
+  if (message !== undefined) await speakTo(store, runId, () => [{ type: "message_given", message }])
 }
 
-async function speakTo(store: Store, runId: string, event: FoldedEvent): Promise<void> {
+async function speakTo(store: Store, runId: string, toSay: (state: State) => readonly FoldedEvent[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const state = await requireState(store, runId)
     if (state.status.type === "stopped") throw new HelloAgentsError("run_ended", `The run ${runId} has ended (${state.status.stop.reason}).`)
-    const stored: StoredEvent = { ...event, v: 1, seq: state.seq + 1, at: systemClock.now() }
+    const at = systemClock.now()
+    const stored = toSay(state).map((event, index): StoredEvent => ({ ...event, v: 1, seq: state.seq + 1 + index, at }))
     try {
-      await store.append(runId, state.seq, [stored], { durable: true })
+      await store.append(runId, state.seq, stored, { durable: true })
       return
     } catch (error) {
       const raced = error instanceof HelloAgentsError && error.code === "stale_writer"

@@ -48,6 +48,12 @@ export async function takePlace(options: RunOptions, run: { runId: string; clock
   }
 }
 
+/** Ids of the runs of a thread, oldest first; the last one may not have written its first event yet. */
+export async function threadRuns(store: Store, threadId: string): Promise<readonly string[]> {
+  const entries = await store.read(THREAD_PREFIX + threadId)
+  return entries.flatMap((entry) => (entry.type === "thread_run" ? [entry.runId] : []))
+}
+
 function isFree(before: State | null, last: StoredEvent | undefined, now: number): boolean {
   if (last === undefined) return true
   if (before === null) return now - last.at > ABANDONED_MS

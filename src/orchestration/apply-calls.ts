@@ -26,6 +26,8 @@ export function checkCall(state: State, event: EventOf<"tool_check">): void {
       call.stage = { type: "ready" }
       return
     case "refuse":
+      // the step that a person allowed was this call's; it must not pass on to something that nobody has seen
+      if (state.step === "go") state.step = "ask"
       call.stage = { type: "done", outcome: event.verdict.outcome }
       return
     case "ask":

@@ -32,10 +32,12 @@ async function trace(words: readonly string[], language: Language = "en"): Promi
       written.out += `${text}\n`
       return true
     },
+    piece: () => {},
     progress: toErr,
     error: toErr,
     isTerminal: false,
     width: 100,
+    height: 0,
     bold: plain,
     dim: plain,
     red: plain,

@@ -137,5 +137,5 @@ export default {
   history: historyRow,
   schema: (input, context) => ({ tools: toProviderTools(input.tools.map(spec), context.profile) }),
   http: ({ status, headers, body }, context) => classifyHttpError({ status, headers, body }, context.now === undefined ? Date.now() : Date.parse(context.now)),
-  loop: (input) => ("agents" in input ? { skip: true } : loopRow(input)),
+  loop: (input) => loopRow(input),
 }

@@ -14,6 +14,8 @@ export interface FakeOptions {
   readonly template?: string | null
   readonly begins?: boolean
   readonly trained?: number
+  /** Has to forget all but so many tokens when it is to forget any. */
+  readonly keeps?: number
   /** Waited for before each piece of native work. */
   readonly before?: (work: string) => Promise<void> | void
 }
@@ -30,10 +32,10 @@ export interface Fake {
   overlaps: number
 }
 
-const bytes = (text: string): number[] => [...Buffer.from(text)]
+const bytes = (text: string): number[] => (text.startsWith("<s>") ? [BEGIN, ...Buffer.from(text.slice(3))] : [...Buffer.from(text)])
 const textOf = (tokens: readonly number[]): string => tokens.map((token) => (token === BEGIN ? "<s>" : "")).join("") + Buffer.from(tokens.filter((token) => token < END)).toString()
 
-export function fakeLlama({ replies = ["Shipped."], template = "a template", begins = false, trained = 4096, before }: FakeOptions = {}): Fake {
+export function fakeLlama({ replies = ["Shipped."], template = "a template", begins = false, trained = 4096, keeps = Number.POSITIVE_INFINITY, before }: FakeOptions = {}): Fake {
   const fake: Fake = { load: async () => library, log: [], starts: [], contexts: [], samplings: [], prompts: [], overlaps: 0 }
   let busy = 0
   let asked = 0
@@ -58,7 +60,7 @@ export function fakeLlama({ replies = ["Shipped."], template = "a template", beg
         const different = state.findIndex((token, index) => token !== tokens[index])
         return { firstDifferentIndex: different < 0 ? state.length : different }
       },
-      eraseContextTokenRanges: ([range]) => native(`forget from ${range?.start}`, () => void state.splice(range?.start ?? 0)),
+      eraseContextTokenRanges: ([range]) => native(`forget from ${range?.start}`, () => void state.splice(Math.min(range?.start ?? 0, keeps))),
       evaluateWithoutGeneratingNewTokens: (tokens) => native(`read ${tokens.length}`, () => void state.push(...tokens)),
       async *evaluate(tokens, sampling) {
         fake.samplings.push(sampling)
@@ -66,7 +68,7 @@ export function fakeLlama({ replies = ["Shipped."], template = "a template", beg
         let next = [...tokens]
         fake.prompts.push(textOf([...state, ...next]))
         try {
-          for (const token of [...bytes(reply), ...(reply.endsWith(".") ? [END] : bytes("~".repeat(5000)))]) {
+          for (const token of [...bytes(reply), ...(reply.endsWith(".") ? [END] : []), ...bytes("~".repeat(5000))]) {
             await native("write", () => void state.push(...next))
             yield token
             next = [token]

@@ -127,6 +127,12 @@ describe("a request becomes a prompt", () => {
     expect(reply?.usage).toEqual(usage(39, 9))
   })
 
+  test("the token that begins a text is there once, if the template has it", async () => {
+    const fake = fakeLlama({ template: "<s>chat", begins: true })
+    await ask(fakeModel(fake), { instructions: "" })
+    expect(fake.prompts).toEqual(["<s>chat: user=Where is order 10001?|model="])
+  })
+
   test("pictures count as nothing, results of tools are the user's", async () => {
     const fake = fakeLlama()
     const content = [
@@ -176,6 +182,14 @@ describe("a reply is written", () => {
     expect(text).toBe("A: get\nOb: no")
     expect(events.at(-1)).toEqual({ type: "reply", reply: { text: "A: get\nOb: no", reasoning: "", calls: [], finish: "stop", usage: usage(62, 26) } })
     expect(fake.log.at(-1)).toBe("stopped")
+  })
+
+  test("up to the first of several stop sequences", async () => {
+    expect((await ask(fakeModel(fakeLlama({ replies: ["one ab."] })), { settings: { stop: ["b.", "ab."] } })).reply?.text).toBe("one ")
+  })
+
+  test("without a character that the limit cuts in the middle", async () => {
+    expect((await ask(fakeModel(fakeLlama({ replies: ["a😀"] })), { settings: { maxTokens: 3 } })).reply).toMatchObject({ text: "a", usage: { outputTokens: 3 } })
   })
 
   test("with the beginning of a stop sequence, if it ends there", async () => {
@@ -253,7 +267,7 @@ describe("a grammar", () => {
     const fake = fakeLlama()
     const model = fakeModel(fake)
     const names = Array.from({ length: 17 }, (_, index) => `g${index}`)
-    for (const grammar of [...names, "g16", "g0"]) await ask(model, { grammar })
+    for (const grammar of [...names, "g1", "g0"]) await ask(model, { grammar })
     expect(fake.log.filter((work) => work.startsWith("compile"))).toEqual([...names, "g0"].map((name) => `compile ${name}`))
   })
 })
@@ -275,6 +289,27 @@ describe("what was read before is not read again", () => {
     expect(reading(fake.log.splice(0))).toEqual(["forget from 0", "read 61"])
     expect([first, again, next, other].map(({ reply }) => reply?.usage)).toEqual([usage(341, 9), usage(341, 9, 256), usage(370, 9, 256), usage(62, 9)])
     expect(fake.prompts[0]).toBe(fake.prompts[1])
+  })
+
+  test("without what the model wrote itself, even where the next prompt repeats it", async () => {
+    const reply = `${"z".repeat(300)}.`
+    const fake = fakeLlama({ replies: [reply] })
+    const model = fakeModel(fake)
+    const short = { instructions: "", messages: [user("y".repeat(129 - "a template: user=|model=".length))] }
+    await ask(model, { instructions: "", messages: [user("y".repeat(500))] })
+    await ask(model, short)
+    fake.log.length = 0
+    const { reply: next } = await ask(model, { instructions: "", messages: [...short.messages, { role: "assistant", content: reply }, user("And now?")] })
+    expect(reading(fake.log)).toEqual(["forget from 128", "read 128", "read 128", "read 65"])
+    expect(next?.usage?.cachedTokens).toBe(128)
+  })
+
+  test("as much of it as the model can keep", async () => {
+    const fake = fakeLlama({ keeps: 100 })
+    const model = fakeModel(fake)
+    const [first, second] = [await ask(model, { messages: [long] }), await ask(model, { messages: [long] })]
+    expect(reading(fake.log).slice(3)).toEqual(["forget from 256", "read 28", "read 128", "read 84"])
+    expect([first.reply?.usage, second.reply?.usage]).toEqual([usage(341, 9), usage(341, 9, 100)])
   })
 
   test("a prompt that ends at a step is read all the same: its last token gives the reply", async () => {

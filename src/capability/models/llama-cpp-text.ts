@@ -8,7 +8,7 @@ const HALF = "\uFFFD"
 export interface TextWriter {
   /** Text that is safe to show. `stopped`: a stop sequence was written, nothing after it counts. */
   readonly push: (token: number) => { readonly text: string; readonly stopped: boolean }
-  /** What was held back, when the reply ends without a stop sequence. */
+  /** What was held back, when the reply ends without a stop sequence. A character that was cut in the middle is not in it. */
   readonly rest: () => string
 }
 
@@ -20,9 +20,10 @@ export function textWriter(detokenize: (tokens: readonly number[], before: reado
   let held = ""
   let begun = false
 
-  const read = (whole: boolean): void => {
+  const read = (token: number): void => {
+    open = [...open, token]
     const text = detokenize(open, before)
-    if (!whole && text.endsWith(HALF) && open.length < LIMITS.character) return
+    if (text.endsWith(HALF) && open.length < LIMITS.character) return
     before = [...before, ...open].slice(-LIMITS.before)
     open = []
     held += text
@@ -36,16 +37,12 @@ export function textWriter(detokenize: (tokens: readonly number[], before: reado
   }
   return {
     push(token) {
-      open = [...open, token]
-      read(false)
+      read(token)
       const found = ends.map((end) => held.indexOf(end)).filter((index) => index >= 0)
       if (found.length > 0) return { text: take(Math.min(...found)), stopped: true }
       return { text: take(held.length - openEnd(held, ends)), stopped: false }
     },
-    rest() {
-      if (open.length > 0) read(true)
-      return take(held.length)
-    },
+    rest: () => take(held.length),
   }
 }
 

@@ -21,6 +21,16 @@ const HINTS: Readonly<Record<string, string>> = {
   SQLITE_14: REFUSED,
 }
 
+/** The package leaves the number out where a statement fails half-way; SQLite's messages (sqlite3_errstr) have not changed in decades. */
+const MESSAGES: readonly (readonly [string, number])[] = [
+  ["database is locked", 5],
+  ["readonly database", 8],
+  ["malformed", 11],
+  ["is full", 13],
+  ["unable to open", 14],
+  ["not a database", 26],
+]
+
 /** Throws `store_failed` for anything but our own errors, with the cause kept. `what` completes "Could not …". */
 export async function failingAs<T>(what: string, work: () => T | Promise<T>): Promise<T> {
   try {
@@ -43,5 +53,9 @@ function codeOf(error: Error): string {
 
 /** SQLite's primary result code; null for errors of others. The upper bytes of an extended code only narrow it. */
 export function sqliteResult(error: unknown): number | null {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : null
+  if (!(error instanceof Error)) return null
+  if ("errcode" in error && typeof error.errcode === "number") return error.errcode & 0xff
+  if (!("code" in error && error.code === "ERR_SQLITE_ERROR")) return null
+  const { message } = error
+  return MESSAGES.find(([words]) => message.includes(words))?.[1] ?? null
 }

@@ -8,8 +8,6 @@ export interface SqliteStatement {
   readonly run: (...values: (string | number)[]) => unknown
   readonly get: (...values: (string | number)[]) => unknown
   readonly all: (...values: (string | number)[]) => unknown[]
-  /** The package's statements keep a closed file open until they are told; Node's end with their database. */
-  readonly finalize?: () => void
 }
 export interface SqliteDatabase {
   readonly exec: (sql: string) => unknown

@@ -27,6 +27,9 @@ const TABLES = `
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${TABLES_VERSION};`
 
+/** Moves what is in the write-ahead log into the file. */
+const EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+
 const STATEMENTS = {
   find: "SELECT id, last_seq FROM runs WHERE name = ?",
   begin: "INSERT INTO runs (name, last_seq, started_at, updated_at) VALUES (?, 0, ?, 0) RETURNING id, last_seq",
@@ -146,7 +149,7 @@ function removeFrom(open: Open, name: string): void {
     open.removeRun.run(name)
   })
   // The write-ahead log still holds what was deleted, until it is emptied into the file.
-  open.database.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+  open.database.exec(EMPTY_LOG)
 }
 
 function inTransaction(database: SqliteDatabase, work: () => void): void {
@@ -181,8 +184,13 @@ function openFile(library: SqliteLibrary, path: string): Open {
   }
 }
 
-function closeFile({ database, durable: _, ...statements }: Open): void {
-  for (const statement of Object.values(statements)) statement.finalize?.()
+/** Emptied first: the package keeps a closed file open until its statements are collected, so the last one to close may not do it. */
+function closeFile({ database }: Open): void {
+  try {
+    database.exec(EMPTY_LOG)
+  } catch {
+    // Nothing is lost: the write-ahead log is read by whoever opens the file next.
+  }
   database.close()
 }
 
@@ -207,9 +215,7 @@ function prepareTables(database: SqliteDatabase, path: string): void {
 /** false: an empty file. Throws when it is somebody else's, which must not be changed, or of a later version. */
 function isOurs(database: SqliteDatabase, path: string): boolean {
   const sql = "SELECT application_id AS application, user_version AS version, (SELECT count(*) FROM sqlite_schema) AS tables FROM pragma_application_id, pragma_user_version"
-  const look = database.prepare(sql)
-  const { application, version, tables } = look.get() as { application: number; version: number; tables: number }
-  look.finalize?.()
+  const { application, version, tables } = database.prepare(sql).get() as { application: number; version: number; tables: number }
   if (application === 0 && version === 0 && tables === 0) return false
   if (application !== APPLICATION_ID) {
     throw new HelloAgentsError("store_failed", `${path} is the SQLite file of another program; it was left as it is.`, { hint: "Choose another path for the runs." })
