@@ -3,6 +3,7 @@
 import type { Config, ConfigKey, LoadedConfig } from "../doors/config.ts"
 import { serversOf, settingsOf } from "../doors/config.ts"
 import { demoModel } from "../doors/demo.ts"
+import { llamaCpp } from "../doors/llama-cpp.ts"
 import { openai } from "../doors/openai.ts"
 import type { Model, Settings } from "../index.ts"
 import type { Speak } from "./texts.ts"
@@ -34,13 +35,26 @@ export function chooseModel({ own, demo }: ModelWish, { value, origins }: Loaded
   const why = say("fromSettings", { source: [...new Set(set.map((key) => origins[key]))].join(", ") })
   const isFlagged = set.some((key) => origins[key].startsWith("--"))
   if (own.length > 0 && !isFlagged) return { models: undefined, ...named(own), why: say("fromAgent"), server: null }
-  return set.length > 0 ? configured(value, why) : demoChosen(say("demoWhy"))
+  if (set.length > 0) return configured(value, why)
+  const { modelFile, threads } = value.local
+  if (modelFile !== undefined) return { ...localChosen(modelFile, threads, settingsOf(value)), why: say("fromSettings", { source: origins["local.model_file"] }) }
+  return demoChosen(say("demoWhy"))
 }
 
 function configured(config: Config, why: string): ChosenModel {
-  const models = serversOf(config).map((server) => withSettings(openai(server), settingsOf(config)))
+  const models = serversOf(config).map((server) => speaking(withSettings(openai(server), settingsOf(config)), config.llm.protocol))
   const { baseUrl = "", apiKey } = config.llm
   return { models, ...named(models), why, server: { baseUrl, apiKey, names: models.map(({ name }) => name) } }
+}
+
+/** A model that is to be spoken to in the text protocol says that it knows no function calling. */
+function speaking(model: Model, protocol: Config["llm"]["protocol"]): Model {
+  return protocol === "text" ? { ...model, functionCalling: false } : model
+}
+
+function localChosen(file: string, threads: number | undefined, settings: Settings): Omit<ChosenModel, "why"> {
+  const models = [withSettings(llamaCpp({ file, threads }), settings)]
+  return { models, ...named(models), server: null }
 }
 
 function demoChosen(why: string): ChosenModel {

@@ -1,16 +1,10 @@
 import { describe, expect, test } from "vitest"
 import type { StoredEvent } from "../../src/contract/event.ts"
 import type { Store } from "../../src/contract/ports.ts"
-import type { RunResult } from "../../src/contract/run.ts"
-import type { Answer } from "../../src/contract/answer.ts"
 import { memoryStore } from "../../src/doors/stores.ts"
-import type { End } from "../../src/index.ts"
-import { resumeRun } from "../../src/interface/resume.ts"
 import { startRun } from "../../src/interface/runner.ts"
-import type { Outside } from "../support/resume-law.ts"
-import { outside, PowerCut, scenario, stillClock } from "../support/resume-law.ts"
-
-type Result = RunResult<object, End>
+import type { LawResult, Outside } from "../support/resume-law.ts"
+import { outside, PowerCut, scenario, stillClock, toTheEnd } from "../support/resume-law.ts"
 
 /** Keeps `left` events, then fails, as a machine that loses its power in the middle of a batch. */
 function dyingStore(left: number): { store: Store; kept: StoredEvent[] } {
@@ -34,29 +28,7 @@ async function copyInto(store: Store, events: readonly StoredEvent[]): Promise<S
   return store
 }
 
-/** Answers as a person who looks at the world outside: what is there has happened. */
-function answersTo(result: Result, world: Outside): Answer[] {
-  if (result.status !== "waiting") return []
-  return result.waiting.map((question): Answer => {
-    if (question.reason !== "unfinished") return { id: question.id, type: "approve" }
-    const happened = world.effects.has(question.idempotencyKey)
-    const amount = JSON.parse(String(question.arguments)).amount
-    return happened ? { id: question.id, type: "happened", result: `paid ${amount}` } : { id: question.id, type: "retry" }
-  })
-}
-
-async function toTheEnd(store: Store, world: Outside, first: Result | null): Promise<{ result: Result; asked: string[] }> {
-  const asked: string[] = []
-  let result = first ?? (await resumeRun(scenario(world), "law", { options: { store }, clock: stillClock, owned: false }).result)
-  for (let round = 0; result.status === "waiting" && round < 9; round++) {
-    const answers = answersTo(result, world)
-    asked.push(...result.waiting.flatMap((question) => (question.reason === "unfinished" ? [question.idempotencyKey] : [])))
-    result = await resumeRun(scenario(world), "law", { options: { store, answers }, clock: stillClock, owned: false }).result
-  }
-  return { result, asked }
-}
-
-async function straight(): Promise<{ result: Result; events: readonly StoredEvent[]; effects: Map<string, number> }> {
+async function straight(): Promise<{ result: LawResult; events: readonly StoredEvent[]; effects: Map<string, number> }> {
   const world = outside()
   const store = memoryStore()
   const first = await startRun(scenario(world), "go", { options: { store, runId: "law" }, clock: stillClock, owned: false }).result
@@ -108,7 +80,7 @@ describe("the resume law", () => {
 })
 
 /** Retries count anew after a crash, so the text of a failing call may differ in nothing but that. */
-function compare(result: Result, whole: Result, where: string): void {
+function compare(result: LawResult, whole: LawResult, where: string): void {
   expect({ where, status: result.status, answer: result.answer, context: result.context, messages: result.messages }).toEqual({
     where,
     status: whole.status,
