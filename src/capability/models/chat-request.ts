@@ -45,6 +45,7 @@ export function chatWriter(model: string): (request: ModelRequest, forms: Server
     const parts = [head, writtenMessages(request, forms, { known, tools, output }), "]", tools.json]
     if (tools.json !== "" && forms.toolChoice !== "absent") parts.push(`,"tool_choice":${toolChoice(request.settings, forms, tools)}`)
     if (request.output !== null && output !== "prompt") parts.push(`,"response_format":${responseFormat(request.output, output)}`)
+    if (request.grammar !== undefined) parts.push(`,"grammar":${JSON.stringify(request.grammar)}`)
     parts.push(settingsText(request.settings, forms))
     if (streamed) parts.push(forms.without.includes("stream_options") ? ',"stream":true' : ',"stream":true,"stream_options":{"include_usage":true}')
     parts.push("}")

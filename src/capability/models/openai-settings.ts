@@ -16,6 +16,11 @@ export interface OpenAIOptions {
   price?: Price | undefined
   /** Tokens. */
   contextWindow?: number | undefined
+  /**
+   * How this server can be made to keep to a form, for the text protocol: `grammar` (llama.cpp servers, field `grammar`), or `json_schema`
+   * (`response_format`). A server that ignores it does no harm: replies are checked all the same. Default: not at all.
+   */
+  constraint?: "grammar" | "json_schema" | undefined
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>> | undefined
   /** `node` where there is Node, else `fetch`; or your own. */
@@ -30,6 +35,7 @@ export interface OpenAISettings {
   readonly timeoutMs: number
   readonly price: Price | null
   readonly contextWindow: number | undefined
+  readonly constraint: "grammar" | "json_schema" | undefined
   readonly transport: "node" | "fetch" | Transport
 }
 
@@ -51,6 +57,7 @@ export function openaiSettings(options: OpenAIOptions): OpenAISettings {
     timeoutMs: positive("timeoutMs", options.timeoutMs) ?? DEFAULTS.timeoutMs,
     price: checkedPrice(options.price),
     contextWindow: positive("contextWindow", options.contextWindow),
+    constraint: options.constraint,
     transport: checkedTransport(options.transport),
   }
 }

@@ -29,7 +29,7 @@ type Asked = Outcome | { readonly type: "silent"; readonly failure: ModelFailure
  */
 export function openai(options: OpenAIOptions = {}): Model {
   const settings = openaiSettings(options)
-  const { transport: chosen, url, headers, timeoutMs, price, model, contextWindow } = settings
+  const { transport: chosen, url, headers, timeoutMs, price, model, contextWindow, constraint } = settings
   const transport: Transport = typeof chosen === "function" ? chosen : chosen === "node" ? nodeHttpTransport() : fetchTransport()
   const write = chatWriter(model)
   const server = { forms: FIRST_FORMS }
@@ -44,6 +44,7 @@ export function openai(options: OpenAIOptions = {}): Model {
   return {
     name: model,
     ...(contextWindow !== undefined && { contextWindow }),
+    ...(constraint !== undefined && { constraint }),
     ask: (request) => converse(request, { server, once, hideKey: (failure) => withoutKey(failure, settings.apiKey) }),
   }
 }
