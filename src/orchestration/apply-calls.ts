@@ -100,6 +100,12 @@ function stageAfter({ stage }: Call, answer: AnswerGiven, at: number): Stage | n
   return answer.type === "did_not_happen" ? done("This call did not happen: the run was interrupted before it took effect.") : null
 }
 
+export const LOST_HANDOFF = "Not made: the conversation was handed over by an earlier call of this reply."
+
+export function isHandoff({ stage }: Call): boolean {
+  return stage.type === "done" && stage.outcome.type === "ok" && stage.outcome.handoff !== null
+}
+
 /** What the model is told of a call that has no result when its turn has to be closed. */
 export function unfinishedText(call: Call): string {
   if (call.stage.type === "started") return "Unknown: the run ended while this call was under way. It may have happened; check before you repeat it."

@@ -5,7 +5,7 @@ import type { AssistantMessage, Message } from "../contract/message.ts"
 import type { Usage } from "../contract/model.ts"
 import type { Call, Phase, State } from "../contract/state.ts"
 import { estimateMessageTokens } from "../infrastructure/tokens.ts"
-import { answerCall, checkCall, endCall, settleQuestion, startCall, unfinishedText } from "./apply-calls.ts"
+import { answerCall, checkCall, endCall, isHandoff, LOST_HANDOFF, settleQuestion, startCall, unfinishedText } from "./apply-calls.ts"
 import { countRepeat } from "./repeats.ts"
 
 type EventOf<Type extends StoredEvent["type"]> = Extract<StoredEvent, { type: Type }>
@@ -177,7 +177,7 @@ function readReply(state: State, event: EventOf<"model_end">): void {
 
 function closeTurn(state: State, event: EventOf<"turn_end">): void {
   if (state.phase.type !== "tools") return
-  enterHistory(state, state.phase, event.handoff)
+  enterHistory(state, state.phase)
   state.context = changedContext(state.context, event)
   state.phase = newModelPhase()
   if (event.handoff === undefined) return
@@ -195,7 +195,7 @@ function changedContext(before: State["context"], { context, removed }: EventOf<
 }
 
 /** The open turn enters history whole: what the model said and exactly one result per call, in call order. */
-function enterHistory(state: State, phase: Extract<Phase, { type: "tools" }>, handoff?: string): void {
+function enterHistory(state: State, phase: Extract<Phase, { type: "tools" }>): void {
   const message: AssistantMessage = {
     role: "assistant",
     content: phase.text,
@@ -203,18 +203,10 @@ function enterHistory(state: State, phase: Extract<Phase, { type: "tools" }>, ha
     ...(phase.reasoning !== "" && { reasoning: phase.reasoning }),
   }
   addMessage(state, message)
-  let handedOver = false
+  const taken = phase.calls.find(isHandoff)
   for (const call of phase.calls) {
-    if (handoff !== undefined && call.stage.type === "done" && call.stage.outcome.type === "ok" && call.stage.outcome.handoff !== null) {
-      addMessage(state, {
-        role: "tool",
-        callId: call.call.id,
-        content: handedOver ? `Not made: the conversation was handed over to ${handoff} by an earlier call of this reply.` : call.stage.outcome.text,
-      })
-      handedOver = true
-      continue
-    }
-    const text = call.stage.type === "done" ? countRepeat(state, call, call.stage.outcome.text) : unfinishedText(call)
+    const lost = taken !== undefined && call !== taken && isHandoff(call)
+    const text = call.stage.type === "done" ? countRepeat(state, call, lost ? LOST_HANDOFF : call.stage.outcome.text) : unfinishedText(call)
     addMessage(state, { role: "tool", callId: call.call.id, content: text })
   }
   for (const waiting of state.inbox.splice(0)) addMessage(state, waiting)

@@ -1,12 +1,12 @@
 // What readers see of a reply while it is still being written: text is shown as early as is safe, and taken back if it was not an answer.
 // Made by perform-model.ts for one model call.
 import type { Reading } from "../contract/event.ts"
+import type { ModelEvent } from "../contract/model.ts"
 import { createStreamGate } from "../capability/protocol/stream-gate.ts"
 import type { Publish } from "./world.ts"
 
 export interface Audience {
-  text(delta: string): void
-  reasoning(delta: string): void
+  hear(event: Extract<ModelEvent, { type: "text" | "reasoning" | "reset" }>): void
   /** Takes back everything shown of this reply. */
   takeBack(): void
   /** Brings what was shown in line with what the reply turned out to be. */
@@ -27,8 +27,11 @@ export function createAudience(publish: Publish): Audience {
     gate = createStreamGate()
   }
   return {
-    text: (delta) => show(gate.push(delta)),
-    reasoning: (text) => publish({ type: "reasoning_delta", text }),
+    hear(event) {
+      if (event.type === "text") show(gate.push(event.text))
+      else if (event.type === "reasoning") publish({ type: "reasoning_delta", text: event.text })
+      else takeBack()
+    },
     takeBack,
     settle(reading) {
       if (reading.type === "unknown") return takeBack()

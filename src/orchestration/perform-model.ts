@@ -2,7 +2,7 @@
 // What a reply means is capability/protocol; what goes over the wire is the adapter's.
 import type { FoldedEvent, OwnEvent, Reading } from "../contract/event.ts"
 import type { Message } from "../contract/message.ts"
-import type { FinishReason, ModelFailure, ModelReply, ModelRequest, Settings } from "../contract/model.ts"
+import type { FinishReason, ModelEvent, ModelFailure, ModelRequest, Settings } from "../contract/model.ts"
 import type { Model } from "../contract/ports.ts"
 import type { Action, State } from "../contract/state.ts"
 import { readReply } from "../capability/protocol/read-reply.ts"
@@ -84,9 +84,7 @@ async function settle(reading: Reading, state: State, cast: Cast): Promise<Readi
   }
 }
 
-type Answer =
-  | { readonly type: "reply"; readonly reply: ModelReply; readonly notes: readonly string[] }
-  | { readonly type: "failure"; readonly failure: ModelFailure; readonly notes: readonly string[] }
+type Answer = Extract<ModelEvent, { type: "reply" | "failure" }> & { readonly notes: readonly string[] }
 
 /** Whatever the adapter does, this ends: with its answer, or because the run was cancelled, ran out of time or the model hangs. */
 async function ask(model: Model, state: State, scene: ModelScene & { audience: Audience | null }): Promise<Answer> {
@@ -103,26 +101,9 @@ async function ask(model: Model, state: State, scene: ModelScene & { audience: A
 async function listen(events: ReturnType<Cast["models"][number]["ask"]>, audience: Audience | null): Promise<Answer> {
   const notes: string[] = []
   for await (const event of events) {
-    switch (event.type) {
-      case "text":
-        audience?.text(event.text)
-        break
-      case "reasoning":
-        audience?.reasoning(event.text)
-        break
-      case "reset":
-        audience?.takeBack()
-        break
-      case "note":
-        notes.push(event.note)
-        break
-      case "reply":
-        return { type: "reply", reply: event.reply, notes }
-      case "failure":
-        return { ...event, notes }
-      default:
-        event satisfies never
-    }
+    if (event.type === "note") notes.push(event.note)
+    else if (event.type === "reply" || event.type === "failure") return { ...event, notes }
+    else audience?.hear(event)
   }
   return failure("incomplete", "the model adapter ended without an answer", true)
 }

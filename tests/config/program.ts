@@ -1,4 +1,4 @@
-// The built program in a folder of its own, with an environment of its own. Used by the tests of `config`, `doctor` and `run`.
+// The built program in a folder of its own, with an environment of its own. `input` is piped in. Used by the tests of the commands.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -18,7 +18,7 @@ export interface Ended {
 export interface Place {
   readonly folder: string
   readonly put: (path: string, content: string | object) => string
-  readonly run: (words: readonly string[], environment?: Readonly<Record<string, string>>) => Promise<Ended>
+  readonly run: (words: readonly string[], environment?: Readonly<Record<string, string>>, input?: string) => Promise<Ended>
   readonly remove: () => void
 }
 
@@ -32,9 +32,12 @@ export function makePlace(): Place {
       writeFileSync(full, typeof content === "string" ? content : JSON.stringify(content, null, 2))
       return full
     },
-    async run(words, environment = {}) {
+    async run(words, environment = {}, input) {
       const env = { PATH: process.env["PATH"] ?? "", HOME: folder, NO_COLOR: "1", ...environment }
-      const child = spawn(process.execPath, [join(root, "dist/cli/main.js"), ...words], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
+      const child = spawn(process.execPath, [join(root, "dist/cli/main.js"), ...words], { cwd: folder, env, stdio: ["pipe", "pipe", "pipe"] })
+      // a program that does not read has its input closed under our hands
+      child.stdin.on("error", () => {})
+      child.stdin.end(input ?? "")
       const written = { out: "", err: "" }
       child.stdout.setEncoding("utf8").on("data", (text: string) => (written.out += text))
       child.stderr.setEncoding("utf8").on("data", (text: string) => (written.err += text))

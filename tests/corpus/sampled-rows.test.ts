@@ -18,7 +18,7 @@ function rowsOf(kind: string): Row[] {
   return lines.map((line) => JSON.parse(line) as Row).filter((row) => !isLeftOut(row))
 }
 
-/** Rows about several agents, which the adapter leaves out too, and a row that aborts by the clock. */
+/** Rows about several agents, whose scripts a server that only counts requests cannot play, and a row that aborts by the clock. */
 function isLeftOut({ input }: Row): boolean {
   return typeof input === "object" && ("agents" in input || "abortAtMs" in input)
 }

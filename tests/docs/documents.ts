@@ -25,7 +25,7 @@ export function allDocuments(): readonly Document[] {
 }
 
 /** Without code blocks, whose lines are no Markdown. */
-export function prose({ text }: Document): string {
+function prose({ text }: Document): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "")
 }
 
@@ -61,7 +61,7 @@ export function tableRows({ text }: Document): readonly (readonly string[])[] {
     )
 }
 
-/** Files whose names stand in backquotes, with the lines they are named with: `tests/a.test.ts`. */
+/** What links point at: paths, addresses, places in the page. */
 export function linkTargets(where: Document): readonly string[] {
   return [...prose(where).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target)
 }

@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { HelloAgentsError } from "hello-agents"
 import { llamaCpp } from "hello-agents/llama-cpp"
@@ -80,8 +81,15 @@ describe("a local model is set up", () => {
     expect([llamaDevice("darwin", "arm64"), llamaDevice("darwin", "x64"), llamaDevice("linux", "arm64"), llamaDevice("win32", "x64")]).toEqual(["metal", false, false, false])
   })
 
-  test("in this repository the part has a script", () => {
+  test("in this repository the part has a script; users of the package get one command for their machine", () => {
+    vi.stubEnv("HELLO_AGENTS_CACHE", "/the cache")
+    const folder = join("/the cache", "llama-cpp")
+    const command = (binding: string) => `npm install --prefix "${folder}" --omit=optional --ignore-scripts node-llama-cpp@3.21.1 @node-llama-cpp/${binding}@3.21.1`
     expect(installCommand()).toBe("npm run llama")
+    expect(installCommand(false, "linux", "x64")).toBe(command("linux-x64"))
+    expect(installCommand(false, "darwin", "arm64")).toBe(command("mac-arm64-metal"))
+    expect(installCommand(false, "win32", "x64")).toBe(command("win-x64"))
+    expect(installCommand(false, "linux", "arm")).toBe(command("linux-armv7l"))
   })
 
   test("a file that cannot be loaded is a failure with the reason, and what was started is freed", async () => {
@@ -296,11 +304,12 @@ describe("what was read before is not read again", () => {
     const fake = fakeLlama({ replies: [reply] })
     const model = fakeModel(fake)
     const short = { instructions: "", messages: [user("y".repeat(129 - "a template: user=|model=".length))] }
-    await ask(model, { instructions: "", messages: [user("y".repeat(500))] })
+    // the first prompt begins with the whole of the second one, which is not read anew and forgets the rest
+    await ask(model, { instructions: "", messages: [user(`${short.messages[0]?.content}|model=${"w".repeat(400)}`)] })
     await ask(model, short)
     fake.log.length = 0
     const { reply: next } = await ask(model, { instructions: "", messages: [...short.messages, { role: "assistant", content: reply }, user("And now?")] })
-    expect(reading(fake.log)).toEqual(["forget from 128", "read 128", "read 128", "read 65"])
+    expect(reading(fake.log)).toEqual(["forget from 128", "read 128", "read 128", "read 66"])
     expect(next?.usage?.cachedTokens).toBe(128)
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { textWriter } from "../../src/capability/models/llama-cpp-text.ts"
+import { textWriter } from "../../src/capability/models/text-writer.ts"
 
 test("the text of a token is read with the eight tokens before it", () => {
   const asked: [readonly number[], readonly number[]][] = []

@@ -1,10 +1,15 @@
 // The resume law as a scenario: a run with parallel calls, a retry, an approval, a shortened history, a failing tool and a failing model.
 // The model answers by what it is shown, so that it goes on after a restart as it would have before.
 import { z } from "zod"
+import type { Answer } from "../../src/contract/answer.ts"
 import type { ModelReply, ModelRequest } from "../../src/contract/model.ts"
-import type { Clock, Model } from "../../src/contract/ports.ts"
-import type { AnyAgent } from "../../src/index.ts"
+import type { Clock, Model, Store } from "../../src/contract/ports.ts"
+import type { RunResult } from "../../src/contract/run.ts"
+import type { AnyAgent, End } from "../../src/index.ts"
 import { agent, HelloAgentsError, tool } from "../../src/index.ts"
+import { resumeRun } from "../../src/interface/resume.ts"
+
+export type LawResult = RunResult<object, End>
 
 /** What happened in the world outside, by idempotency key: survives a crash, like a table in another system. */
 export interface Outside {
@@ -99,6 +104,29 @@ function replyTo(request: ModelRequest): ModelReply {
 
 /** Time that stands still and waits that are over at once. */
 export const stillClock: Clock = { now: () => 1_000, random: () => 0.5, newId: () => "law", wait: async () => {} }
+
+/** Answers as a person who looks at the world outside: what is there has happened. */
+function answersTo(result: LawResult, world: Outside): Answer[] {
+  if (result.status !== "waiting") return []
+  return result.waiting.map((question): Answer => {
+    if (question.reason !== "unfinished") return { id: question.id, type: "approve" }
+    const happened = world.effects.has(question.idempotencyKey)
+    const amount = JSON.parse(String(question.arguments)).amount
+    return happened ? { id: question.id, type: "happened", result: `paid ${amount}` } : { id: question.id, type: "retry" }
+  })
+}
+
+/** Resumes and answers until the run has ended. `asked`: the keys of the unfinished calls it asked about. */
+export async function toTheEnd(store: Store, world: Outside, first: LawResult | null): Promise<{ result: LawResult; asked: string[] }> {
+  const asked: string[] = []
+  let result = first ?? (await resumeRun(scenario(world), "law", { options: { store }, clock: stillClock, owned: false }).result)
+  for (let round = 0; result.status === "waiting" && round < 9; round++) {
+    const answers = answersTo(result, world)
+    asked.push(...result.waiting.flatMap((question) => (question.reason === "unfinished" ? [question.idempotencyKey] : [])))
+    result = await resumeRun(scenario(world), "law", { options: { store, answers }, clock: stillClock, owned: false }).result
+  }
+  return { result, asked }
+}
 
 /** A store that loses power: after `left` events nothing more is kept, and whoever writes finds out. */
 export class PowerCut extends HelloAgentsError {

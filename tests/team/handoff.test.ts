@@ -77,8 +77,8 @@ describe("a handoff", () => {
     expect(asked.map(({ agent }) => agent)).toEqual(["triage", "support"])
     expect(result.messages.flatMap((message) => (message.role === "tool" ? [message.content] : []))).toEqual([
       "Handed over to support.",
-      "Not made: the conversation was handed over to support by an earlier call of this reply.",
-      "Not made: the conversation was handed over to support by an earlier call of this reply.",
+      "Not made: the conversation was handed over by an earlier call of this reply.",
+      "Not made: the conversation was handed over by an earlier call of this reply.",
     ])
   })
   test("to an agent that does not exist is answered exactly, and the run goes on", async () => {

@@ -81,8 +81,8 @@ export function llamaDevice(platform: string = process.platform, architecture: s
 }
 
 /** The command for this machine: the part with its lock in this repository, a folder of its own for users of the package. */
-export function installCommand(platform: string = process.platform, architecture: string = process.arch): string {
-  if (existsSync(fileURLToPath(new URL("../../../optional/llama-cpp/package.json", import.meta.url)))) return "npm run llama"
+export function installCommand(inRepository: boolean = hasPart(), platform: string = process.platform, architecture: string = process.arch): string {
+  if (inRepository) return "npm run llama"
   const system = platform === "darwin" ? "mac" : platform === "win32" ? "win" : platform
   const binding = `@node-llama-cpp/${system}-${architecture === "arm" ? "armv7l" : architecture}${llamaDevice(platform, architecture) === "metal" ? "-metal" : ""}`
   return `npm install --prefix "${llamaFolder()}" --omit=optional --ignore-scripts ${PACKAGE}@${VERSION} ${binding}@${VERSION}`
@@ -91,6 +91,10 @@ export function installCommand(platform: string = process.platform, architecture
 export function missingPart(cause?: unknown): HelloAgentsError {
   const hint = `Install the optional part once (83 MB): ${installCommand()}`
   return new HelloAgentsError("config_invalid", `Local models need ${PACKAGE}, which is not installed. ${hint}`, { hint, cause })
+}
+
+function hasPart(): boolean {
+  return existsSync(fileURLToPath(new URL("../../../optional/llama-cpp/package.json", import.meta.url)))
 }
 
 /** Its own folder outside every project; scripts/llama.mjs installs there. */

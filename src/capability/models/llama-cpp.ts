@@ -10,13 +10,13 @@ import type { Llama, LlamaLibrary, LlamaModel, LlamaSampling, LlamaSequence } fr
 import { llamaDevice, llamaLoader, missingPart } from "./llama-cpp-library.ts"
 import type { LlamaPrompt } from "./llama-cpp-prompt.ts"
 import { llamaPrompt } from "./llama-cpp-prompt.ts"
-import type { Place } from "./llama-cpp-queue.ts"
-import { llamaQueue, UNWANTED } from "./llama-cpp-queue.ts"
-import { textWriter } from "./llama-cpp-text.ts"
+import type { Place } from "./reply-queue.ts"
+import { replyQueue, UNWANTED } from "./reply-queue.ts"
+import { textWriter } from "./text-writer.ts"
 
 /**
  * `contextSize` and `maxTokens` in tokens. `room`: the share of the context that a reply may need; a prompt that leaves less is too long.
- * `step`: the prompt is read in pieces of so many tokens, and an abort waits for one of them at most.
+ * `step`: the prompt is read in pieces of so many tokens; after an abort the next reply waits for one of them at most.
  */
 const DEFAULTS = { contextSize: 8192, maxTokens: 1024, room: 1 / 8, step: 128, temperature: 0, grammars: 16 }
 
@@ -59,7 +59,7 @@ interface Session {
  */
 export function llamaCpp(options: LlamaCppOptions): LlamaCppModel {
   const settings = checked(options)
-  const queue = llamaQueue()
+  const queue = replyQueue()
   let opened: Promise<Session> | null = null
   const session = (): Promise<Session> => {
     opened ??= open(settings).catch((error: unknown) => {

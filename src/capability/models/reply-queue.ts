@@ -1,4 +1,4 @@
-// Lets one reply after the other use a local model, which remembers only one text at a time. Called by llama-cpp.ts.
+// Lets one reply after the other use a model in this process, which remembers only one text at a time. Called by llama-cpp.ts.
 // An aborted reply leaves at once; the next one starts when the native work that it left behind has ended.
 
 /** Thrown inside a reply whose reader does not want it any more. */
@@ -12,11 +12,11 @@ export interface Place {
   readonly leave: () => void
 }
 
-export interface LlamaQueue {
+export interface ReplyQueue {
   readonly enter: (signal: AbortSignal) => Place
 }
 
-export function llamaQueue(): LlamaQueue {
+export function replyQueue(): ReplyQueue {
   let last: Promise<unknown> = Promise.resolve()
   return {
     enter(signal) {
