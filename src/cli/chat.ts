@@ -119,8 +119,8 @@ async function obey(command: Exclude<ChatCommand, "/exit">, talk: Talk): Promise
 
 function takeTurn(talk: Talk, text: string): Promise<boolean> {
   const { prepared, step, thread } = talk
-  const { agent, store, limits, chosen } = prepared
-  return turn(talk, ({ signal }) => stream(agent, text, { store, signal, limits, model: chosen.models, step, thread: { id: thread, whenBusy: "refuse" } }))
+  const { agent, store, limits, chosen, settings } = prepared
+  return turn(talk, ({ signal }) => stream(agent, text, { store, signal, limits, model: chosen.models, settings, step, thread: { id: thread, whenBusy: "refuse" } }))
 }
 
 function goOnWith(talk: Talk, before: StoredRun): Promise<boolean> {

@@ -68,10 +68,10 @@ export async function drive(first: AnyRun, prepared: Prepared, { interrupt, befo
 /** Takes a run up again with the agent, the model and the store of this command. */
 export function goOn(
   runId: string,
-  { agent, store, chosen, flagged }: Prepared,
+  { agent, store, chosen, flagged, settings }: Prepared,
   { interrupt, answers, input }: { interrupt: Interrupt; answers?: readonly Answer[]; input?: string | undefined },
 ): AnyRun {
-  return resumeStream(agent, runId, { store, answers, input, limits: flagged, model: chosen.models, signal: interrupt.signal })
+  return resumeStream(agent, runId, { store, answers, input, limits: flagged, model: chosen.models, settings, signal: interrupt.signal })
 }
 
 /** @throws HelloAgentsError `run_not_found`. */

@@ -64,7 +64,7 @@ export function createLiveText(output: Output, takenBack: string): LiveText {
 }
 
 /** Lines of a terminal of that width that `text` takes. A character of two cells does not begin in the last one. */
-export function rowsOf(text: string, width: number): number {
+function rowsOf(text: string, width: number): number {
   let rows = 1
   let cell = 0
   for (const character of text) {

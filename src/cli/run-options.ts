@@ -2,7 +2,7 @@
 import type { Command } from "commander"
 import type { FileStore } from "../doors/stores.ts"
 import { fileStore } from "../doors/stores.ts"
-import type { AnyAgent, Limits } from "../index.ts"
+import type { AnyAgent, Limits, Settings } from "../index.ts"
 import type { LimitFlags } from "./choose-limits.ts"
 import { chooseLimits, readLimits } from "./choose-limits.ts"
 import type { ChosenModel } from "./choose-model.ts"
@@ -57,6 +57,8 @@ export interface Prepared extends Shell {
   readonly flagged: Limits | undefined
   /** Who can be asked; null: nobody is there, so what needs a person pauses. */
   readonly person: Person | null
+  /** The text protocol speaks the language of the command line, unless the agent says otherwise. */
+  readonly settings: Settings
   /** `debug.step_by_step`. */
   readonly step: boolean
 }
@@ -79,6 +81,7 @@ export async function prepareRun(flags: RunFlags, shell: Shell): Promise<Prepare
     chosen: chooseModel({ own: agent.definition.models, demo: flags.demo }, settings, say),
     store: fileStore(settings.value.store.folder),
     limits: chooseLimits(agent, settings.value, flagged),
+    settings: { language: agent.definition.settings.language ?? language },
     flagged: Object.keys(flagged).length > 0 ? flagged : undefined,
     person: flags.input === false ? null : personAtTerminal(),
     step: settings.value.debug.stepByStep,

@@ -29,7 +29,7 @@ async function runOnce(words: readonly string[], flags: RunFlags & { readonly st
   announce(prepared)
   const interrupt = cancelOnSignals(() => output.error(output.yellow(say("cancelling"))))
   try {
-    const live = stream(agent, prompt, { store, signal: interrupt.signal, limits, model: chosen.models, step: flags.step ?? prepared.step })
+    const live = stream(agent, prompt, { store, signal: interrupt.signal, limits, model: chosen.models, settings: prepared.settings, step: flags.step ?? prepared.step })
     return await reportEnd(await drive(live, prepared, { interrupt }), prepared, interrupt)
   } finally {
     interrupt.release()

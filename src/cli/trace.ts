@@ -1,4 +1,4 @@
-// `hello-agents trace ls` and `trace show`: the runs that were kept, and what happened in one. Data on stdout; secrets hidden unless --raw.
+// `hello-agents trace ls`, `show` and `rm`: the runs that were kept, and what happened in one. Data on stdout; secrets hidden unless --raw.
 // Registered by main.ts. How a run looks is infrastructure/trace's part.
 import type { Command } from "commander"
 import type { FileStore } from "../doors/stores.ts"
@@ -12,6 +12,8 @@ import { wantsColor } from "./output.ts"
 import type { Shell } from "./shell.ts"
 import { speakTalk } from "./talk-texts.ts"
 import type { Speak } from "./texts.ts"
+import type { RemoveFlags } from "./trace-rm.ts"
+import { removeRuns } from "./trace-rm.ts"
 import type { SpeakTrace } from "./trace-texts.ts"
 import { speakTrace } from "./trace-texts.ts"
 
@@ -50,6 +52,12 @@ export function registerTrace(program: Command, shell: () => TraceShell, say: Sp
   common(trace.command("show").description(tell("showAbout")).argument("[run]", tell("runArgument")))
     .option("--events", tell("eventsOption"))
     .action(async (run: string | undefined, flags: Given & { events?: boolean }) => showRun(run, await withStore(flags), shell()))
+  common(trace.command("rm").description(tell("rmAbout")).argument("[runs...]", tell("rmArgument")))
+    .option("--older-than <age>", tell("olderOption"))
+    .option("--context <name=value>", tell("contextOption"))
+    .option("--thread <name>", tell("threadOption"))
+    .option("-n, --dry-run", tell("dryRunOption"))
+    .action(async (runs: readonly string[], flags: Omit<RemoveFlags, "store"> & Given) => removeRuns(runs, await withStore(flags), shell()))
 }
 
 /** One run as `ls` prints it; `--json` prints these. */

@@ -1,17 +1,13 @@
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Command } from "commander"
 import { afterEach, beforeEach, expect, it, vi } from "vitest"
-import { loadCliConfig } from "../../src/cli/load-config.ts"
-import type { Output } from "../../src/cli/output.ts"
 import type { Language } from "../../src/cli/texts.ts"
-import { speak } from "../../src/cli/texts.ts"
-import { registerTrace } from "../../src/cli/trace.ts"
 import { fileStore } from "../../src/doors/stores.ts"
 import type { StoredEvent } from "../../src/doors/trace.ts"
 import { buildSpans, renderTimeline, renderWaterfall } from "../../src/doors/trace.ts"
 import { modelSays, modelStart, runEnd, runStart, SMALL_RUN, START, stored, usage } from "../trace/sample-run.ts"
+import { traceProgram } from "./trace-program.ts"
 
 let folder: string
 beforeEach(() => {
@@ -20,35 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Runs `trace …words` and gives back what it wrote. */
-async function trace(words: readonly string[], language: Language = "en"): Promise<{ out: string; err: string }> {
-  const written = { out: "", err: "" }
-  const plain = (text: string): string => text
-  const toErr = (line: string): void => {
-    written.err += `${line}\n`
-  }
-  const output: Output = {
-    data: async (text) => {
-      written.out += `${text}\n`
-      return true
-    },
-    piece: () => {},
-    progress: toErr,
-    error: toErr,
-    isTerminal: false,
-    width: 100,
-    height: 0,
-    bold: plain,
-    dim: plain,
-    red: plain,
-    yellow: plain,
-    green: plain,
-  }
-  const program = new Command().exitOverride()
-  registerTrace(program, () => ({ output, language, config: (flags) => loadCliConfig({ file: undefined, flags: flags ?? {}, say: speak(language) }) }), speak(language))
-  await program.parseAsync(["trace", ...words, "--store", folder], { from: "user" })
-  return written
-}
+const trace = (words: readonly string[], language: Language = "en"): Promise<{ out: string; err: string }> => traceProgram(folder, words, language)
 
 async function keep(runId: string, events: readonly StoredEvent[], later = 0): Promise<void> {
   const store = fileStore(folder)
