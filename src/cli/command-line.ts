@@ -1,6 +1,8 @@
 // Commands as a person can type them: what is printed to go on with a run is exact, with the agent, the store and the model of this command.
 import type { RunFlags } from "./run-options.ts"
 
+/** `npm run demo` in a clone runs the built file: there is no command of that name on the path. */
+const PROGRAM = process.env["npm_lifecycle_event"] === "demo" ? "node dist/cli/main.js" : "hello-agents"
 /** What stands in for a file that was not named. */
 const FILE = "FILE"
 const PLAIN = /^[\w@%+=:,./-]+$/
@@ -16,7 +18,7 @@ export function commandLine(words: readonly string[], flags: Partial<RunFlags>, 
   ]
   const added = given.flatMap(([option, value]) => (value === undefined ? [] : [option, quote(value)]))
   const demo = flags.demo === true && options.agent !== false ? ["--demo"] : []
-  return ["hello-agents", ...words.map(quote), ...added, ...demo].join(" ")
+  return [PROGRAM, ...words.map(quote), ...added, ...demo].join(" ")
 }
 
 /** For a POSIX shell. */

@@ -32,7 +32,7 @@ describe("the commands", () => {
     const folder = mkdtempSync(join(tmpdir(), "hello-agents-readme-"))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const words = ["dist/cli/main.js", "run", "--agent", "examples/order-support/agent.ts", "Where is order A1001?"]
-    const env = { PATH: process.env["PATH"], NO_COLOR: "1", HOME: folder, HELLO_AGENTS_STORE_FOLDER: folder }
+    const env = { PATH: process.env["PATH"], NO_COLOR: "1", npm_lifecycle_event: "demo", HOME: folder, HELLO_AGENTS_STORE_FOLDER: folder }
     const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: "utf8", env })
     const shown = steady(codeBlocks(english).find(({ language }) => language === "text")?.code ?? "")
     expect(status).toBe(0)
