@@ -45,14 +45,14 @@ async function toolCallRow(input, context) {
   }
 }
 
-function textRow(input, context) {
+function textRow(input, context, labelled = false) {
   const calls = (context.structuredCalls ?? []).map((made) => ({
     id: made.id ?? "",
     name: made.function?.name ?? made.name,
     arguments: made.function?.arguments ?? JSON.stringify(made.args),
   }))
   const tools = context.tools.map(spec)
-  const { reading } = readReply({ text: input, reasoning: "", calls, finish: finish(context.finishReason ?? "stop"), usage: null }, tools)
+  const { reading } = readReply({ text: input, reasoning: "", calls, finish: finish(context.finishReason ?? "stop"), usage: null, labelled }, tools)
   if (reading.type === "final") return { state: "final", calls: [], answer: reading.text, text: reading.text }
   if (reading.type === "unknown") return { state: "unknown", calls: [], text: "" }
   const made = splitCalls(
@@ -130,8 +130,9 @@ function historyRow(input, context) {
 export default {
   arguments: argumentsRow,
   tool_call: toolCallRow,
-  text_tool_call: textRow,
-  react: textRow,
+  text_tool_call: (input, context) => textRow(input, context),
+  // asked for in the text protocol, where an answer must carry its label
+  react: (input, context) => textRow(input, context, true),
   sse: (input, context) => overSocket(chunkBytes(input), context),
   response: ({ status, headers, body }) => heard({ transport: answering(status, headers, body) }, false),
   history: historyRow,
