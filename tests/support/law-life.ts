@@ -14,20 +14,25 @@ export interface LifeOrder {
   readonly cut: number | null
   /** Dies with the whole machine: what is not synced is lost. */
   readonly power: boolean
+  /** Answers nothing: leaves when the run asks, or when another process has it. */
+  readonly shy?: boolean
 }
 export interface LifeReport {
-  readonly result: Pick<LawResult, "status" | "answer" | "context" | "messages">
+  /** null: another process has the run. */
+  readonly result: Pick<LawResult, "status" | "answer" | "context" | "messages"> | null
   readonly asked: readonly string[]
   readonly effects: readonly (readonly [string, number])[]
   readonly events: number
 }
 
-const { folder, store: kind, cut, power }: LifeOrder = JSON.parse(process.argv[2] ?? "")
+const { folder, store: kind, cut, power, shy = false }: LifeOrder = JSON.parse(process.argv[2] ?? "")
 const disk = join(folder, "disk")
 const loseUnsynced = watchSyncs(disk)
 
 /** Imported only now, so that the disk sees their files. */
 const { scenario, stillClock, toTheEnd } = await import("./resume-law.ts")
+const { HelloAgentsError } = await import("../../src/index.ts")
+const { resumeRun } = await import("../../src/interface/resume.ts")
 const { startRun } = await import("../../src/interface/runner.ts")
 const { fileStore } = await import("../../src/doors/stores.ts")
 const { sqliteStore } = await import("../../src/doors/sqlite.ts")
@@ -76,9 +81,22 @@ function mortal(store: Store, left: number): Store {
 const kept = kind === "files" ? fileStore(disk) : sqliteStore(join(disk, "runs.db"))
 const store = cut === null ? kept : mortal(kept, cut)
 const world = keptOutside()
-const before: readonly StoredEvent[] = await store.read("law")
-const begun = before.length === 0 ? await startRun(scenario(world), "go", { options: { store, runId: "law" }, clock: stillClock, owned: false }).result : null
-const { result, asked } = await toTheEnd(store, world, begun)
-const { status, answer, context, messages } = result
-const report: LifeReport = { result: { status, answer, context, messages }, asked, effects: [...world.effects], events: (await store.read("law")).length }
+const options = { store, runId: "law" }
+
+async function liveOn(): Promise<{ result: LawResult | null; asked: readonly string[] }> {
+  const before: readonly StoredEvent[] = await store.read("law")
+  if (shy) return { result: await resumeRun(scenario(world), "law", { options: { store }, clock: stillClock, owned: false }).result, asked: [] }
+  const begun = before.length === 0 ? await startRun(scenario(world), "go", { options, clock: stillClock, owned: false }).result : null
+  return toTheEnd(store, world, begun)
+}
+
+/** Refused by the store: the other process has it. */
+function refused(error: unknown): { result: null; asked: readonly string[] } {
+  if (shy && error instanceof HelloAgentsError && error.code === "stale_writer") return { result: null, asked: [] }
+  throw error
+}
+
+const { result, asked } = await liveOn().catch(refused)
+const told = result === null ? null : { status: result.status, answer: result.answer, context: result.context, messages: result.messages }
+const report: LifeReport = { result: told, asked, effects: [...world.effects], events: (await store.read("law")).length }
 process.stdout.write(JSON.stringify(report))
