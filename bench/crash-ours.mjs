@@ -36,7 +36,8 @@ export async function resume(order) {
   const found = await resume(worker, order.runId, { store })
   if (found.status !== "waiting" || order.decide === undefined) return asked(found)
   const answers = found.waiting.map(({ id, arguments: given }) => {
-    const answer = order.decide(given)
+    // The arguments of an unfinished call are the text that the model wrote.
+    const answer = order.decide(typeof given === "string" ? JSON.parse(given) : given)
     return answer.happened ? { id, type: "happened", result: answer.result } : { id, type: "retry" }
   })
   return asked(await resume(worker, order.runId, { store, answers }))

@@ -66,7 +66,7 @@ describe("the SQLite file", () => {
   it("holds one row of JSON per event, in WAL mode, with the version of each event and of the tables", async () => {
     const path = newPath()
     await open(path).append("run-1", 0, events(1, 2), durable)
-    expect(inFile(path, "SELECT event FROM events ORDER BY seq")).toEqual([
+    expect(inFile(path, "SELECT event FROM events ORDER BY key")).toEqual([
       { event: '{"v":1,"seq":1,"at":1001,"type":"run_abort","reason":"event 1"}' },
       { event: '{"v":1,"seq":2,"at":1002,"type":"run_abort","reason":"event 2"}' },
     ])
@@ -112,6 +112,26 @@ describe("the SQLite file", () => {
     expect(await store.read("r")).toEqual(events(1, 2))
   })
 
+  it("that two make at the same moment is made once", async () => {
+    const path = newPath()
+    const faster = open(path)
+    let raced: unknown = null
+    const load = (): unknown => ({
+      DatabaseSync: class extends DatabaseSync {
+        override exec(sql: string): void {
+          // Between the look at the empty file and the lock.
+          if (sql.startsWith("BEGIN")) raced ??= faster.append("first", 0, events(1, 1), durable)
+          super.exec(sql)
+        }
+      },
+    })
+    const slower = sqliteStore(path, { load })
+    stores.push(slower)
+    await slower.append("second", 0, events(1, 1), durable)
+    await raced
+    expect((await slower.list()).map(({ runId }) => runId)).toEqual(["first", "second"])
+  })
+
   it("of another program is refused and left as it was", async () => {
     const path = newPath()
     change(path, "CREATE TABLE customers (name TEXT)")
@@ -125,7 +145,7 @@ describe("the SQLite file", () => {
   it("of a later version, or with an event of one, is refused with what to do", async () => {
     const path = newPath()
     await open(path).append("r", 0, events(1, 2), durable)
-    change(path, `UPDATE events SET event = replace(event, '"v":1', '"v":2') WHERE seq = 2`)
+    change(path, `UPDATE events SET event = replace(event, '"v":1', '"v":2') WHERE key & 255 = 2`)
     await expect(open(path).read("r")).rejects.toMatchObject({ code: "log_too_new", hint: expect.stringContaining("npm install hello-agents@latest") })
     change(path, "PRAGMA user_version = 2")
     await expect(open(path).append("r", 2, events(3, 3), durable)).rejects.toMatchObject({ code: "log_too_new", message: expect.stringContaining(path) })
@@ -186,9 +206,9 @@ describe("a damaged SQLite file", () => {
 
   it("with a row missing, or one that is no event, is refused and says which", async () => {
     const path = await written()
-    change(path, "UPDATE events SET event = '{' WHERE seq = 7")
+    change(path, "UPDATE events SET event = '{' WHERE key & 255 = 7")
     await expect(open(path).read("r")).rejects.toMatchObject({ code: "store_corrupt", message: `${path}, run "r" is damaged: line 7 is not JSON.` })
-    change(path, "DELETE FROM events WHERE seq = 7")
+    change(path, "DELETE FROM events WHERE key & 255 = 7")
     await expect(open(path).read("r")).rejects.toMatchObject({ code: "store_corrupt", message: `${path}, run "r" is damaged: it has event 8 where 7 is due.` })
     expect(await open(path).read("r", 38)).toHaveLength(2)
   })

@@ -21,9 +21,11 @@ const TABLES_VERSION = 1
 const BUSY = 5
 const DAMAGED: ReadonlySet<number> = new Set([11, 26])
 
+/** An event's key is its run and its number in one: the run's events stand together, in order, without an index to write to. */
+const FIRST_KEY = "((SELECT id FROM runs WHERE name = ?1) << 32)"
 const TABLES = `
   CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, last_seq INTEGER NOT NULL, started_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
-  CREATE TABLE events (run INTEGER NOT NULL, seq INTEGER NOT NULL, event TEXT NOT NULL, UNIQUE (run, seq));
+  CREATE TABLE events (key INTEGER PRIMARY KEY, event TEXT NOT NULL);
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${TABLES_VERSION};`
 
@@ -33,11 +35,11 @@ const EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 const STATEMENTS = {
   find: "SELECT id, last_seq FROM runs WHERE name = ?",
   begin: "INSERT INTO runs (name, last_seq, started_at, updated_at) VALUES (?, 0, ?, 0) RETURNING id, last_seq",
-  insert: "INSERT INTO events (run, seq, event) VALUES (?, ?, ?)",
+  insert: "INSERT INTO events (key, event) VALUES ((?1 << 32) | ?2, ?3)",
   advance: "UPDATE runs SET last_seq = ?, updated_at = ? WHERE id = ?",
-  read: "SELECT seq, event FROM events WHERE run = (SELECT id FROM runs WHERE name = ?) AND seq > ? ORDER BY seq",
+  read: `SELECT key & 0xffffffff AS seq, event FROM events WHERE key > ${FIRST_KEY} + ?2 AND key <= ${FIRST_KEY} + 0xffffffff ORDER BY key`,
   list: "SELECT name, started_at, updated_at FROM runs",
-  removeEvents: "DELETE FROM events WHERE run = (SELECT id FROM runs WHERE name = ?)",
+  removeEvents: `DELETE FROM events WHERE key > ${FIRST_KEY} AND key <= ${FIRST_KEY} + 0xffffffff`,
   removeRun: "DELETE FROM runs WHERE name = ?",
 }
 
