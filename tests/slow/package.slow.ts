@@ -37,7 +37,7 @@ test("the tarball holds the built package, its licence and its README, and nothi
   const files = run("tar", ["-tzf", readdirSync(packed)[0] ?? ""], packed)
     .trim()
     .split("\n")
-  expect(files.filter((file) => !/^package\/(dist\/.+\.(js|d\.ts)|package\.json|README\.md|LICENSE)$/.test(file))).toEqual([])
+  expect(files.filter((file) => !/^package\/(dist\/.+\.(js|d\.ts)|package\.json|README(\.zh-CN)?\.md|LICENSE)$/.test(file))).toEqual([])
   expect(files).toContain("package/LICENSE")
 })
 

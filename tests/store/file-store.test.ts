@@ -298,7 +298,9 @@ describe("three processes that write one run at once", () => {
     const results: [string, string][] = outputs.flatMap(({ stdout }) => JSON.parse(stdout))
     const kept = await fileStore(folder).read("r")
     const reasons = kept.map((event) => (event.type === "run_abort" ? event.reason : ""))
-    expect(new Set(results.map(([, result]) => result))).toEqual(new Set(["done", "stale_writer"]))
+    // whether they meet is chance; whatever they were told must be true
+    expect(results.filter(([, result]) => result !== "done" && result !== "stale_writer")).toEqual([])
+    expect(kept.length).toBeGreaterThanOrEqual(10)
     expect(reasons.toSorted()).toEqual(results.flatMap(([reason, result]) => (result === "done" ? [reason] : [])).toSorted())
   }, 60_000)
 })
