@@ -1,5 +1,5 @@
 // What a step costs in each store, early and late in a run: CPU, time and bytes written. A step is a model call and a tool call.
-// Usage: node scripts/build.mjs && node bench/durability.mjs [--runs 6]. Bytes come from /proc/self/io, so they are there on Linux only.
+// Usage: node scripts/build.mjs && node bench/durability.mjs [--runs 9]. Bytes come from /proc/self/io, so they are there on Linux only.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,13 +8,14 @@ import { sqliteStore } from "../dist/doors/sqlite.js"
 import { fileStore, memoryStore } from "../dist/doors/stores.js"
 import { agent, jsonSchema, run, tool } from "../dist/index.js"
 
-const { values } = parseArgs({ options: { runs: { type: "string", default: "6" } } })
+const { values } = parseArgs({ options: { runs: { type: "string", default: "9" } } })
 const runs = Number(values.runs)
-/** Turns between which is measured, around the one that is named, and how many runs give about as many steps to each. */
+/** Turns between which is measured, around the one that is named, and how many runs of each kind a round has, for as many steps. */
 const WINDOWS = [
-  { turn: 5, from: 3, to: 7, runs: runs * 25 },
-  { turn: 500, from: 450, to: 550, runs },
+  { turn: 5, from: 3, to: 7, perRound: 25 },
+  { turn: 500, from: 450, to: 550, perRound: 1 },
 ]
+const WARM_UP = 300
 const RESULT = "x".repeat(400)
 
 const folder = mkdtempSync(join(tmpdir(), "durability-"))
@@ -67,24 +68,32 @@ async function measure(store, { from, to }, runId) {
   return { cpu: after.cpu - before.cpu, wall: after.wall - before.wall, bytes: after.bytes - before.bytes }
 }
 
-async function perStep(store, window, name) {
-  const total = { cpu: 0, wall: 0, bytes: 0 }
-  for (let index = 0; index < window.runs; index++) {
-    const one = await measure(store, window, `${name}-${window.turn}-${index}`)
-    for (const key of Object.keys(total)) total[key] += one[key]
+/** Per step: the median over the runs, since a busy disk moves a mean. */
+function perStep(measured, { from, to }) {
+  const median = (key) => {
+    const sorted = measured.map((one) => one[key] / (to - from)).sort((left, right) => left - right)
+    return Math.round(sorted[Math.floor(sorted.length / 2)])
   }
-  const steps = window.runs * (window.to - window.from)
-  return Object.fromEntries(Object.entries(total).map(([key, sum]) => [key, Math.round(sum / steps)]))
+  return { cpu: median("cpu"), wall: median("wall"), bytes: median("bytes") }
+}
+
+/** Early and late windows take turns, so that a busy moment of the machine meets both. */
+async function compare(store, name) {
+  const measured = WINDOWS.map(() => [])
+  for (let round = 0; round < runs; round++) {
+    for (const [index, window] of WINDOWS.entries()) {
+      for (let more = 0; more < window.perRound; more++) measured[index].push(await measure(store, window, `${name}-${window.turn}-${round}-${more}`))
+    }
+  }
+  return WINDOWS.map((window, index) => perStep(measured[index], window))
 }
 
 console.log("| store | CPU per step at turn 5 | at turn 500 | time at turn 5 | at turn 500 | bytes written at turn 5 | at turn 500 |")
 console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
 for (const [name, open] of Object.entries(stores)) {
   const store = open()
-  await perStep(store, { turn: 0, from: 3, to: 7, runs: 400 }, `${name}-warm-up`)
-  const cells = []
-  for (const window of WINDOWS) cells.push(await perStep(store, window, name))
-  const [early, late] = cells
+  for (let index = 0; index < WARM_UP; index++) await measure(store, WINDOWS[0], `${name}-warm-up-${index}`)
+  const [early, late] = await compare(store, name)
   console.log(`| ${name} | ${early.cpu} µs | ${late.cpu} µs | ${early.wall} µs | ${late.wall} µs | ${early.bytes} | ${late.bytes} |`)
   store?.close?.()
 }

@@ -9,8 +9,8 @@ import { decide } from "./decide.ts"
 import { performer } from "./perform.ts"
 import type { Batch, World } from "./world.ts"
 
-/** What really happened must be written, whatever came in between; everything else can be decided anew. */
-const FACTS: ReadonlySet<FoldedEvent["type"]> = new Set(["model_end", "model_fail", "tool_end"])
+/** What really happened must be written, whatever came in between, and so must a resume: it is what the writer before learns from. */
+const FACTS: ReadonlySet<FoldedEvent["type"]> = new Set(["run_resume", "model_end", "model_fail", "tool_end"])
 
 interface Written {
   readonly state: State

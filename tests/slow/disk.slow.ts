@@ -17,6 +17,9 @@ import { startRun } from "../../src/interface/runner.ts"
 import { lawProgram, live } from "../support/law-program.ts"
 import { outside, scenario, stillClock, toTheEnd } from "../support/resume-law.ts"
 
+const MOUNT = "/bin/mount"
+const UNMOUNT = "/bin/umount"
+
 const folder = mkdtempSync(join(tmpdir(), "disk-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -24,8 +27,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 function smallDisk(name: string): string | null {
   const path = join(folder, name)
   mkdirSync(path)
-  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path]).status !== 0) return null
-  afterAll(() => spawnSync("umount", ["-l", path]))
+  if (spawnSync(MOUNT, ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path]).status !== 0) return null
+  afterAll(() => spawnSync(UNMOUNT, ["-l", path]))
   return path
 }
 const fullDisk = smallDisk("full")
@@ -119,10 +122,10 @@ test.skipIf(readOnlyDisk === null)("a disk that becomes read-only refuses to go 
   await run(payer(paid), "pay twelve bills", { store, runId: "r", limits: { turns: 3 } })
   store.close()
   const before = await store.read("r")
-  expect(spawnSync("mount", ["-o", "remount,ro", at]).status).toBe(0)
+  expect(spawnSync(MOUNT, ["-o", "remount,ro", at]).status).toBe(0)
   const refusal = { code: "store_failed", message: expect.stringContaining("EROFS"), hint: "That file system is read-only: choose another folder." }
   const refused = expect(resume(payer(paid), "r", { store, limits: { turns: 20 } })).rejects.toMatchObject(refusal)
-  await refused.finally(() => spawnSync("mount", ["-o", "remount,rw", at]))
+  await refused.finally(() => spawnSync(MOUNT, ["-o", "remount,rw", at]))
   expect(await store.read("r")).toEqual(before)
   const result = await resume(payer(paid), "r", { store, limits: { turns: 20 } })
   expect({ answer: result.answer, times: [...paid.values()] }).toEqual({ answer: "All paid.", times: Array(12).fill(1) })

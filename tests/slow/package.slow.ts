@@ -1,4 +1,4 @@
-// The package as a stranger gets it: packed, installed in an empty folder, imported, compiled against, started.
+// The package as a stranger gets it: packed, installed in an empty folder, imported, compiled against, used from the command line.
 import { execFileSync, spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports: Record<string, string> }
@@ -74,7 +74,95 @@ test("its types hold for a user's file, without skipping the check of the declar
   }
 })
 
-test("its command starts", () => {
+/** An agent that needs nothing but the package. `types` is what TypeScript has more than JavaScript. */
+const agentFile = (types: string): string => `import { agent, jsonSchema, tool } from "hello-agents"
+const getStock = tool({
+  name: "get_stock",
+  description: "Tells how many pieces of an article are in stock.",
+  input: jsonSchema${types}({ type: "object", properties: { article: { type: "string", description: 'such as "desk lamp"' } }, required: ["article"] }),
+  hints: { readOnly: true },
+  execute: ({ article }) => (article === "desk lamp" ? 4 : 0),
+})
+export default agent({ name: "stock", instructions: "You answer questions about the stock.", tools: [getStock] })
+`
+const QUESTION = 'How many pieces of "desk lamp" are in stock?'
+const ANSWER = "get_stock (article desk lamp) says: 4"
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+/** The installed command with nothing of this project's environment. */
+function command(words: readonly string[], input = ""): Ended {
+  const env = { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" }
+  const { status, stdout, stderr } = spawnSync(join(user, "node_modules/.bin/hello-agents"), words, { cwd: user, encoding: "utf8", env, input })
+  return { code: status, out: stdout, err: stderr }
+}
+
+const WORDS = {
+  en: { asking: "asking the model", thread: "thread  ", unset: "not set", ready: "Ready.", asked: "asked", turn: "turn 1", over: "had ended", missing: "there is no such file" },
+  zh: { asking: "询问模型", thread: "对话    ", unset: "未设置", ready: "一切就绪。", asked: "提问", turn: "第 1 轮", over: "早已结束", missing: "没有这个文件" },
+} as const
+
+describe.each(["en", "zh"] as const)("its command, --language %s", (language) => {
+  const words = WORDS[language]
+  const speak = (args: readonly string[], input?: string): Ended => command(["--language", language, ...args], input)
+
+  test.each(["stock.js", "stock.ts"])("runs %s: the answer on stdout, progress on stderr", (file) => {
+    writeFileSync(join(user, file), agentFile(file.endsWith(".ts") ? "<{ article: string }>" : ""))
+    const { code, out, err } = speak(["run", "--agent", file, QUESTION])
+    expect([code, out]).toEqual([0, `${ANSWER}\n`])
+    expect(err).toContain(words.asking)
+    expect(err).toContain('→ get_stock {"article":"desk lamp"}')
+  })
+
+  test("lists, shows and takes up again the run that --json tells of", () => {
+    writeFileSync(join(user, "stock.js"), agentFile(""))
+    const made = speak(["run", "--json", "--agent", "stock.js", QUESTION])
+    const result = JSON.parse(made.out) as { readonly runId: string }
+    expect([made.code, result]).toMatchObject([0, { ok: true, status: "final", answer: ANSWER, agent: "stock" }])
+
+    const listed = speak(["trace", "ls"])
+    expect([listed.code, listed.err]).toEqual([0, ""])
+    expect(listed.out).toContain(words.asked)
+    expect(listed.out).toContain(result.runId)
+
+    const shown = speak(["trace", "show", result.runId])
+    expect([shown.code, shown.err]).toEqual([0, ""])
+    for (const part of [words.turn, '{"article":"desk lamp"} → 4', ANSWER]) expect(shown.out).toContain(part)
+
+    const resumed = speak(["resume", result.runId, "--agent", "stock.js"])
+    expect([resumed.code, resumed.out]).toEqual([0, `${ANSWER}\n`])
+    expect(resumed.err).toContain(words.over)
+  })
+
+  test("chats over a pipe: one answer a line", () => {
+    writeFileSync(join(user, "stock.js"), agentFile(""))
+    const { code, out, err } = speak(["chat", "--agent", "stock.js"], `${QUESTION}\nHow many pieces of "sofa" are in stock?\n`)
+    expect([code, out]).toEqual([0, `${ANSWER}\nget_stock (article sofa) says: 0\n`])
+    expect(err).toContain(words.thread)
+  })
+
+  test("shows its settings and that all is there", () => {
+    const config = speak(["config"])
+    expect([config.code, config.err]).toEqual([0, ""])
+    expect(config.out.split("\n").find((line) => line.startsWith("llm.model "))).toContain(words.unset)
+    const doctor = speak(["doctor"])
+    expect([doctor.code, doctor.err]).toEqual([0, ""])
+    expect(doctor.out).toContain(words.ready)
+    expect(doctor.out).not.toContain("✗")
+  })
+
+  test("refuses an agent file that is not there", () => {
+    const { code, out, err } = speak(["run", "--agent", "gone.js", QUESTION])
+    expect([code, out]).toEqual([2, ""])
+    expect(err).toContain(`--agent gone.js`)
+    expect(err).toContain(words.missing)
+  })
+})
+
+test("its command starts with npx", () => {
   expect(run("npx", ["--no-install", "hello-agents", "--help"])).toContain("hello-agents")
 })
 
