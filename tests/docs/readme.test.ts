@@ -108,6 +108,17 @@ test("every door of the package is in the table, and no other", () => {
   expect([...inTable].sort()).toEqual([...doors].sort())
 })
 
+test("every command that --help names is in the table, and no other", { timeout: 200_000 }, () => {
+  if (!build()) throw new Error("the program could not be built")
+  const help = (...words: readonly string[]): readonly string[] => {
+    const text = execFileSync(process.execPath, ["dist/cli/main.js", ...words, "--help"], { cwd: root, encoding: "utf8" })
+    return [...(text.split("\nCommands:\n")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)].flatMap(([, name = ""]) => (name === "help" ? [] : [name]))
+  }
+  const commands = help().flatMap((name) => (name === "trace" ? help("trace").map((under) => `trace ${under}`) : [name]))
+  const inTable = tableRows(english).flatMap(([first = ""]) => /^`hello-agents ([a-z ]+)`$/.exec(first)?.[1] ?? [])
+  expect(inTable).toEqual(commands)
+})
+
 test("every exit code is in the table, and no other", () => {
   const codes = tableRows(english).flatMap(([first = ""]) => (/^\d+$/.test(first) ? [Number(first)] : []))
   expect(codes).toEqual([...new Set<number>(Object.values(EXIT))].sort((a, b) => a - b))
