@@ -85,6 +85,13 @@ describe("accepted", () => {
     expect(openai(RIGHT)).not.toHaveProperty("contextWindow")
   })
 
+  test("a dated table knows the price of some models; the others cost unknown, never 0", async () => {
+    server = await startModelServer([say("one"), say("two")])
+    const prices = { date: "2026-12-01", models: { known: { input: 1, output: 2 } } }
+    const cost = async (model: string) => (await ask(openai({ baseUrl: server.baseUrl, model, prices }))).reply?.usage?.cost
+    expect(await cost("known")).toBe((20 * 1 + 10 * 2) / 1_000_000)
+    expect(await cost("other")).toBe("unknown")
+  })
   test("a price makes costs known", async () => {
     server = await startModelServer([say("one")])
     const { reply } = await ask(openai({ baseUrl: server.baseUrl, model: "m", price: { input: 1, output: 2 } }))

@@ -3,6 +3,13 @@ import { HelloAgentsError } from "../../infrastructure/errors.ts"
 import type { Transport } from "../../infrastructure/transport/transport.ts"
 import type { Price } from "./chat-fields.ts"
 
+/** A team's own table, with the day it was copied from the provider's page: prices change, and a figure without a date is none. */
+export interface PriceTable {
+  /** Such as 2026-12-01. */
+  readonly date: string
+  readonly models: { readonly [model: string]: Price }
+}
+
 export interface OpenAIOptions {
   /** Where the server is, up to and including `/v1`. Else LLM_BASE_URL. */
   baseUrl?: string | undefined
@@ -14,6 +21,8 @@ export interface OpenAIOptions {
   timeoutMs?: number | undefined
   /** Without it the cost of a call is "unknown". */
   price?: Price | undefined
+  /** Prices of many models, looked up by name; `price` wins. A model that is not in it costs "unknown", never 0. */
+  prices?: PriceTable | undefined
   /** Tokens. */
   contextWindow?: number | undefined
   /**
@@ -55,7 +64,7 @@ export function openaiSettings(options: OpenAIOptions): OpenAISettings {
     apiKey,
     headers: requestHeaders(apiKey, options.headers ?? {}),
     timeoutMs: positive("timeoutMs", options.timeoutMs) ?? DEFAULTS.timeoutMs,
-    price: checkedPrice(options.price),
+    price: checkedPrice(options.price ?? options.prices?.models[model]),
     contextWindow: positive("contextWindow", options.contextWindow),
     constraint: options.constraint,
     transport: checkedTransport(options.transport),
