@@ -201,7 +201,7 @@ describe("whatever a model writes", () => {
     } catch (error) {
       expect((error as Error).message).toMatch(/^Position|^The expression/)
     }
-    expect(performance.now() - start).toBeLessThan(1_000)
+    expect(performance.now() - start).toBeLessThan(10_000)
   })
 
   it("gives a decimal or an error with a position, never anything else", () => {

@@ -87,7 +87,7 @@ describe("read_file", () => {
     expect(await use(root, "read_file", { path: "sparse.log" })).toContain("is not a text file")
     expect(await use(root, "read_file", { path: "long.log" }, { maxBytes: 50_000 })).toMatch(/^\[long\.log, lines 1 to 400 of \d+ that are read of this large file\]\nline 1\n/)
     expect(await use(root, "search_files", { query: "line" })).toContain('"matches":[],')
-    expect(performance.now() - start).toBeLessThan(2_000)
+    expect(performance.now() - start).toBeLessThan(15_000)
   })
 
   it("reads a large file as far as it may, and ends at a whole line and a whole character", async () => {

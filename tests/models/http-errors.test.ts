@@ -142,7 +142,7 @@ describe("what is shown", () => {
       `{"error":`.repeat(6_000),
     ])
       answer(500, text)
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 })
 
