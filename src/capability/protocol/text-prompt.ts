@@ -31,7 +31,7 @@ export function textPrompt(tools: readonly ToolSpec[], language: PromptLanguage)
 
 /**
  * A worked example as turns of their own, before the conversation: small models follow what was said far better than what was described
- * (with a 135M model: the right call in 3 of 4 questions instead of 0 of 4). It holds no fact that could be taken for one.
+ * (tried once by hand with a 135M model: the right call for two of four questions instead of none). It holds no fact that could be taken for one.
  */
 export function workedExample(tools: readonly ToolSpec[], language: PromptLanguage): readonly Message[] {
   const [tool] = tools
