@@ -16,7 +16,7 @@ import { toResult } from "./result.ts"
 
 export type LaunchOptions = Pick<RunOptions, "signal" | "store" | "readers" | "model" | "tools" | "settings" | "limits">
 
-/** Where a run stands before the loop takes it: nothing yet, or its folded log; `first` is what comes from outside now. null: nothing to do. */
+/** Where a run stands before the loop takes it: nothing yet (null), or its folded log; `first` is what comes from outside now. */
 export interface Beginning {
   readonly state: State | null
   readonly first: readonly FoldedEvent[]
